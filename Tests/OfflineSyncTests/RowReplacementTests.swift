@@ -134,6 +134,51 @@ struct RowReplacementTests {
         }
     }
 
+    @Test(
+        "a column that no row has shown keeps its value when a change is given up, then and after later pulls",
+        arguments: [true, false]
+    )
+    func unshownGivenUp(_ isEditedUnderWay: Bool) async throws {
+        try await SyncWorld.with(
+            .datasync,
+            laptopColumns: [ColumnDefinition("note", .string)],
+            answeringLaptop: SyncWorld.StandIn { try await $1.handle($0).without(["note"]) }
+        ) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk", "note": "mine"], id: "a")
+            let edit = Record(id: "a", ["text": "eggs", "note": "other"])
+            if isEditedUnderWay { laptop.server.intercept(.whileUnderWay { try await laptop.table.update(edit) }) }
+            _ = try await laptop.context.push()
+            if !isEditedUnderWay { try await laptop.table.update(edit) }
+            try await laptop.table.revert("a")
+            #expect(try await laptop.text("a") == "milk")
+            #expect(try await laptop.table.read("a")?["note"] == "mine")
+            #expect(try await laptop.context.status().unshownColumns["TodoItem"]?.contains("note") == true)
+            try await world.phone.pull()
+            try await world.phone.table.update(Record(id: "a", ["text": "cream"]))
+            _ = try await world.phone.context.push()
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "cream")
+            #expect(try await laptop.table.read("a")?["note"] == "mine")
+        }
+    }
+
+    @Test("giving up a change takes a value back from a column that no row has shown, and that had none")
+    func unshownNull() async throws {
+        try await SyncWorld.with(
+            .datasync,
+            laptopColumns: [ColumnDefinition("note", .string)],
+            answeringLaptop: SyncWorld.StandIn { try await $1.handle($0).without(["note"]) }
+        ) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "a")
+            _ = try await laptop.context.push()
+            try await laptop.table.update(Record(id: "a", ["note": "new"]))
+            try await laptop.table.revert("a")
+            #expect(try await laptop.table.read("a")?["note"]?.isNull ?? true)
+        }
+    }
+
     @Test("a lost answer is recognised although the server does not have a column", arguments: DatasyncDialect.allCases)
     func unshownLost(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(

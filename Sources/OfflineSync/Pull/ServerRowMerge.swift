@@ -196,8 +196,14 @@ extension ServerRowMerge {
     }
 
     /// Puts the server's row in the place of the local one.
-    mutating func replace(_ local: Record?, by serverRow: Record, _ transaction: inout StoreTransaction) throws {
-        see(serverRow)
+    /// One that was kept here, and is not shown by the server as it is, tells nothing of the columns there.
+    mutating func replace(
+        _ local: Record?,
+        by serverRow: Record,
+        isShown: Bool = true,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        if isShown { see(serverRow) }
         if let change = replacement(of: local, by: serverRow) { try write(change, &transaction) }
         try remember(&transaction)
     }

@@ -31,7 +31,7 @@ extension PushRunner {
         guard mayBeSettled(number) else { return notTaken(error) }
         guard let decision = try await decision(about: error) else {
             // Whoever was asked may have settled it, or edited the item, instead of answering.
-            return try await isOutOfDate(error, schema) ? overtaken(number) : notTaken(error)
+            return try await isOutOfDate(error, schema) ? false : notTaken(error)
         }
         let changes = LocalChanges(
             table: table,
@@ -60,8 +60,8 @@ extension PushRunner {
             if let entry { decisions.context?.events.send(.decided(entry)) }
             return true
         } catch let error as SyncError where error.code == .operationChanged {
-            // Somebody was faster, or edited the item: that is left as it is, and sent as it is by now.
-            return overtaken(number)
+            // Somebody was faster, or edited the item: that is left as it is.
+            return false
         } catch let failure where Self.isOfDecision(failure) {
             // Asked again they would decide the same, and no push would get beyond it.
             try await wasAsked(about: error)
@@ -76,15 +76,10 @@ extension PushRunner {
         return false
     }
 
-    /// What the app has done about an operation while it was asked counts as settling it: there is a last time.
-    private func overtaken(_ number: Int64) -> Bool {
-        progress.settled(number)
-        return true
-    }
-
-    /// Whether an error is not there any more, because it was settled or its item was edited.
+    /// Whether an error is not there any more, because whoever was asked about it has settled it, or its item was edited.
     private func isOutOfDate(_ error: TableOperationError<Record>, _ schema: StoreSchema) async throws -> Bool {
-        try await uncancelled { [store] in
+        guard error.isUnasked else { return false }
+        return try await uncancelled { [store] in
             try await store.read {
                 try OperationErrorCoding.error(ofOperation: error.operationID, &$0, schema)?.id != error.id
             }

@@ -115,7 +115,8 @@ struct QueuedItem {
             return try OperationQueue.remove(operation, sharing: &lookups, &transaction)
         }
         if change.base != baseBefore {
-            change.base = try change.base.map { try completed($0, &transaction) }
+            let known = baseBefore ?? before.change.sent.last { $0.content != nil }?.content
+            change.base = try change.base.map { try completed($0, by: known, &transaction) }
             change.deletedRow = try adopted(by: change, sharing: &lookups, &transaction)
         }
         operation.change = change
@@ -133,13 +134,18 @@ struct QueuedItem {
         }
     }
 
-    /// A row of the server as a base: what the server has never shown is as it was.
-    private func completed(_ base: Record, _ transaction: inout StoreTransaction) throws -> Record {
+    /// A row of the server as a base: what the server has never shown is as it was in the base before, or, of an insert, in
+    /// what was sent.
+    private func completed(
+        _ base: Record,
+        by known: Record?,
+        _ transaction: inout StoreTransaction
+    ) throws -> Record {
         var base = table.withoutLocalColumns(base)
-        guard let baseBefore else { return base }
+        guard let known else { return base }
         let shown = try ConfigurationTable.shownColumns(of: table, &transaction)
         for column in table.columns where !column.isLocal && base[column.name] == nil && !shown.contains(column.name) {
-            base[column.name] = baseBefore[column.name]
+            base[column.name] = known[column.name]
         }
         return base
     }
@@ -187,6 +193,8 @@ struct QueuedItem {
                 try transaction.upsert([deleted], into: table.name)
                 local = try transaction.record(id, in: table.name)
             }
+            // What the operation has kept shows nothing of the server's columns: the app's own are in it as well.
+            let isKept = row == baseBefore || row == before.serverItem
             if row == baseBefore {
                 // It is the local row of then: what it does not have was null.
                 for column in table.columns where !column.isLocal && row[column.name] == nil {
@@ -194,11 +202,11 @@ struct QueuedItem {
                 }
             }
             var merge = try merge(&lookups, &transaction)
-            try merge.replace(local, by: row, &transaction)
+            try merge.replace(local, by: row, isShown: !isKept, &transaction)
             lookups.keep(merge)
         case .adopt(let row):
             var merge = try merge(&lookups, &transaction)
-            merge.see(row)
+            if row != before.serverItem { merge.see(row) }
             if let local = try known ?? transaction.record(id, in: table.name) {
                 try merge.write(merge.beyondDeclaredColumns(of: row, over: local), &transaction)
             }
