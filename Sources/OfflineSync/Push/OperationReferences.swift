@@ -27,9 +27,14 @@ struct OperationReferences: Sendable {
         let local = try transaction.record(.string(operation.itemID), in: table.name)
         // What was sent is made once more, as a deleted row, so that it cannot arrive any more. What others have made
         // of the row may refer to one that is deleted here.
-        let rows =
+        var rows =
             [local, operation.deletedItem, operation.baseItem, operation.serverItem].compactMap(\.self)
             + operation.change.sent.compactMap(\.content)
+        if operation.kind == .delete, operation.baseVersion == nil {
+            // So is what a dropped change has sent.
+            let memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+            rows += memory.sent.compactMap(\.content)
+        }
         references = columns.flatMap { column in
             rows.compactMap { row in
                 guard let name = column.references, let other = schema.table(name),
