@@ -15,7 +15,8 @@ public enum ConflictResolution<Item: Sendable>: Sendable {
     /// version, it is a conflict again.
     case keepMerged(Item)
     /// The local change is dropped and the server's row takes the place of the local one, or removes it when the
-    /// server has none. When the server did not show its row, the next pull fetches it; until then the local row stays.
+    /// server has none. When the server did not show its row, the local one is at first as it was before the change, and the
+    /// next push asks once more: the conflict may have to be settled a second time. Then the next pull fetches the row.
     case takeServer
     /// The local change is dropped, and the row is again as the server last had it; one that the server never had is
     /// removed. Where that is not known, the row is removed, and comes with the next pull. What was sent and may still
