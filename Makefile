@@ -9,9 +9,8 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
 # Debug builds optimize what is tested, and check all that a debug build checks: the tests take half the processor time.
-# For every rule, because one build serves them all. `modules` compiles whole modules: sooner done from nothing, later after
-# an edit.
-export SEALEDSYNC_OPTIMIZED ?= 1
+# For every rule, because one build serves them all.
+export SEALEDSYNC_OPTIMIZED := 1
 
 .PHONY: demo test test-all test-defects test-key-defects test-rules test-key-stores bench test-sqlcipher4 \
 	test-memory-release test-memory-debug test-dependency explore sqlcipher4 store-results docs build lint format clean \

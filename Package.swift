@@ -521,11 +521,8 @@ for target in package.targets where target.type != .system {
     }
     // For tests: optimized code that checks what a debug build checks, assertions and what the standard library demands of
     // its callers. Not for apps: packages they depend on may not have unsafe flags.
-    if let optimized = Context.environment["SEALEDSYNC_OPTIMIZED"], target.type != .test {
-        // Whole modules at a time are compiled in three quarters of the time, but none is compiled in part. Several threads, as
-        // the index that a debug build writes has a file for each source file.
-        let extent = optimized == "modules" ? ["-wmo", "-num-threads", "2"] : []
-        settings.append(.unsafeFlags(["-O", "-assert-config", "Debug"] + extent, .when(configuration: .debug)))
+    if Context.environment["SEALEDSYNC_OPTIMIZED"] != nil, target.type != .test {
+        settings.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
     target.swiftSettings = settings
 }
