@@ -136,9 +136,10 @@ struct RowReplacementTests {
 
     @Test(
         "a column that no row has shown keeps its value when a change is given up, then and after later pulls",
-        arguments: [true, false]
+        arguments: [true, false],
+        [true, false]
     )
-    func unshownGivenUp(_ isEditedUnderWay: Bool) async throws {
+    func unshownGivenUp(_ isEditedUnderWay: Bool, _ isDiscarded: Bool) async throws {
         try await SyncWorld.with(
             .datasync,
             laptopColumns: [ColumnDefinition("note", .string)],
@@ -150,7 +151,11 @@ struct RowReplacementTests {
             if isEditedUnderWay { laptop.server.intercept(.whileUnderWay { try await laptop.table.update(edit) }) }
             _ = try await laptop.context.push()
             if !isEditedUnderWay { try await laptop.table.update(edit) }
-            try await laptop.table.revert("a")
+            if isDiscarded {
+                try await laptop.context.discard(try #require(try await laptop.context.operations().first))
+            } else {
+                try await laptop.table.revert("a")
+            }
             #expect(try await laptop.text("a") == "milk")
             #expect(try await laptop.table.read("a")?["note"] == "mine")
             #expect(try await laptop.context.status().unshownColumns["TodoItem"]?.contains("note") == true)
@@ -160,6 +165,56 @@ struct RowReplacementTests {
             try await laptop.pull()
             #expect(try await laptop.text("a") == "cream")
             #expect(try await laptop.table.read("a")?["note"] == "mine")
+        }
+    }
+
+    @Test("a column that no row has shown keeps its value when an insert is given up that was kept over a row of others")
+    func unshownInsertKeptOver() async throws {
+        try await SyncWorld.with(
+            .datasync,
+            laptopColumns: [ColumnDefinition("note", .string)],
+            answeringLaptop: SyncWorld.StandIn { try await $1.handle($0).without(["note"]) }
+        ) { world in
+            let laptop = world.laptop
+            try await world.phone.table.insert(["text": "theirs"], id: "a")
+            _ = try await world.phone.context.push()
+            try await laptop.table.insert(["text": "mine", "note": "mine"], id: "a")
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            try await laptop.table.revert("a")
+            #expect(try await laptop.text("a") == "theirs")
+            #expect(try await laptop.table.read("a")?["note"] == "mine")
+            try await world.phone.table.update(Record(id: "a", ["text": "cream"]))
+            _ = try await world.phone.context.push()
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "cream")
+            #expect(try await laptop.table.read("a")?["note"] == "mine")
+        }
+    }
+
+    @Test("a column that no row has shown keeps its value when a change of a row that was kept is given up under way")
+    func unshownKeptLocal() async throws {
+        try await SyncWorld.with(
+            .datasync,
+            laptopColumns: [ColumnDefinition("note", .string)],
+            answeringLaptop: SyncWorld.StandIn { try await $1.handle($0).without(["note"]) }
+        ) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk", "note": "mine"], id: "a")
+            _ = try await laptop.context.push()
+            try await world.phone.pull()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal())
+            try await laptop.table.update(Record(id: "a", ["text": "later"]))
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            try await laptop.table.revert("a")
+            #expect(try await laptop.text("a") == "theirs")
+            #expect(try await laptop.table.read("a")?["note"] == "mine")
+            #expect(try await laptop.context.status().unshownColumns["TodoItem"]?.contains("note") == true)
         }
     }
 

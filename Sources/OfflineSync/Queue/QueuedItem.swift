@@ -135,17 +135,19 @@ struct QueuedItem {
     }
 
     /// A row of the server as a base: what the server has never shown is as it was in the base before, or, of an insert, in
-    /// what was sent.
+    /// what was sent, or else as it is here. Otherwise giving the change up would blank it. No tombstone is given back.
     private func completed(
         _ base: Record,
         by known: Record?,
         _ transaction: inout StoreTransaction
     ) throws -> Record {
         var base = table.withoutLocalColumns(base)
-        guard let known else { return base }
+        var local: Record?
+        if known == nil, !base.isDeleted { local = try transaction.record(.string(operation.itemID), in: table.name) }
+        guard let source = known ?? local else { return base }
         let shown = try ConfigurationTable.shownColumns(of: table, &transaction)
         for column in table.columns where !column.isLocal && base[column.name] == nil && !shown.contains(column.name) {
-            base[column.name] = known[column.name]
+            base[column.name] = source[column.name]
         }
         return base
     }
