@@ -168,7 +168,7 @@ struct RowReplacementTests {
         }
     }
 
-    @Test("a column that no row has shown keeps its value when an insert is given up that was kept over a row of others")
+    @Test("a column that no row has shown keeps its value when an insert that was kept over another row is given up")
     func unshownInsertKeptOver() async throws {
         try await SyncWorld.with(
             .datasync,
