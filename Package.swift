@@ -520,8 +520,13 @@ for target in package.targets where target.type != .system {
         settings.append(.treatAllWarnings(as: .error))
     }
     // For tests: optimized code that checks what a debug build checks, assertions and what the standard library demands of
-    // its callers. Not for apps: packages they depend on may not have unsafe flags.
-    if Context.environment["SEALEDSYNC_OPTIMIZED"] != nil, target.type != .test {
+    // its callers. Not for apps: packages they depend on may not have unsafe flags. Not what takes longer to optimize than its
+    // tests take longer without.
+    let seldomBusy = [
+        "Attachments", "BenchmarkCommands", "CommandArguments", "ConformanceFixtures", "ConformanceRunner",
+        "RemoteConformance", "SQLCipherMaintenance", "SealedSyncCommands", "ServerConformance", "StoreConformance",
+    ]
+    if Context.environment["SEALEDSYNC_OPTIMIZED"] != nil, target.type != .test, !seldomBusy.contains(target.name) {
         settings.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
     target.swiftSettings = settings

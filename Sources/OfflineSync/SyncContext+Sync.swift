@@ -4,7 +4,8 @@ extension SyncContext {
     /// Sends what waits, then brings what changed in all tables of the schema but those that are local only. With ``SyncOptions/order`` `pullFirst` it is
     /// the other way round.
     ///
-    /// What the server did not take is stored, named in the report, and does not stop the pull.
+    /// What the server did not take is stored, named in the report, and does not stop the pull. Nor does it when the server forbids
+    /// all that waits (403): the error of the push is thrown behind the pull then.
     ///
     /// - Returns: What was sent, and what came.
     /// - Throws: As ``push(_:)`` and ``pull(_:_:options:)``. What was done before stays.
@@ -15,7 +16,14 @@ extension SyncContext {
             if let push = pull.push { return SyncReport(push: push, pull: pull) }
             return SyncReport(push: try await reportOfNothingSent(), pull: pull)
         }
-        let push = try await push()
+        let push: PushReport
+        do {
+            push = try await self.push()
+        } catch let error as SyncError where error.isOfForbiddenChanges {
+            // Who may not write may read.
+            _ = try await pull(tables, .init(order: .pullOnly))
+            throw error
+        }
         do {
             let pull = try await pull(tables, .init(order: .pullOnly))
             return SyncReport(push: push, pull: pull)

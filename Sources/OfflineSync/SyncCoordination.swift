@@ -21,7 +21,7 @@ final class SyncCoordination: Sendable {
     let block = StumblingBlock()
 
     /// Whether fresh rows lie beside those of before; nil while that is not known.
-    let hasFreshRows = Mutex<Bool?>(nil)
+    let hasFreshRows = Mutex(FreshRowsKnowledge())
 
     /// Whether a push or pull waits for what the task does, or is taken to.
     var isWithinTurn: Bool { gate.isWithinTurn || pullGate.isWithinTurn }
@@ -45,5 +45,16 @@ final class SyncCoordination: Sendable {
             entries[identity] = Entry(coordination: coordination)
             return coordination
         }
+    }
+}
+
+/// Whether fresh rows lie beside those of before, as far as that was read; nil when it is to be read.
+struct FreshRowsKnowledge: Sendable {
+    private(set) var changes = 0
+    var value: Bool?
+
+    mutating func change(to value: Bool?) {
+        changes += 1
+        self.value = value
     }
 }

@@ -96,6 +96,11 @@ extension SyncError {
 }
 
 extension SyncError {
+    /// Whether it ended a push in which the server has forbidden every change (403): pulls may be answered all the same.
+    package var isOfForbiddenChanges: Bool {
+        code == .pushAbortedAuthentication && (cause as? RemoteError)?.status == 403
+    }
+
     /// Whether the same call may succeed later without anybody doing anything: no network, a busy server.
     public var isTransient: Bool {
         guard let code = (cause as? RemoteError)?.code else { return false }

@@ -1,5 +1,5 @@
 /// Runs a body in a task of its own, so that cancelling the caller does not reach it.
-func uncancelled<Value: Sendable>(_ body: sending @escaping () async throws -> Value) async throws -> Value {
+package func uncancelled<Value: Sendable>(_ body: sending @escaping () async throws -> Value) async throws -> Value {
     try await Task(executorPreference: UncancelledWork.executor) { try await body() }.value
 }
 

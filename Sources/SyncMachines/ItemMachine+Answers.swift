@@ -96,6 +96,13 @@ extension ItemMachine {
             if let unnamed, version != nil { memory.sent = [unnamed] }
             return (.done, shown.map { .server($0) } ?? .none)
         }
+        if waiting.takesBackUnknown {
+            // What was there before is not known: what was written is given back.
+            if shown == nil { needsRow = true }
+            end(with: shown)
+            if let unnamed, version != nil { memory.sent = [unnamed] }
+            return (.done, shown.map { .server($0) } ?? .none)
+        }
         if waiting.kind == .insert { waiting.kind = .update }
         if waiting.isBasedOnOlderRow {
             // The edit must not go over what it has not seen; who gives it up has what was written.
@@ -304,7 +311,7 @@ extension ItemMachine {
         let isOverTombstone = waiting.restores && waiting.base?.isDeleted == true && waiting.baseVersion != nil
         let wasDeletedHere =
             waiting.mayHaveLeft(shown, comparison) || (memory.isDeleted && waiting.makesRow)
-        if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.base == nil)) {
+        if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.takesBackUnknown)) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
             if mayBeRestored, shown.version != nil {
                 waiting.kind = .delete

@@ -121,14 +121,20 @@ extension SyncSession {
         func bring(_ indices: [Int], _ order: PullOptions.Order) async throws -> Bool {
             try await self.bring(indices, of: pulls, order, context, until: deadline, results, &failures)
         }
+        var forbidden: SyncError?
         var isInTime = try await bring(preceding, .pullFirst)
         if open.contains(.upload), isInTime, failures.first == nil {
             let changes = try await context.outstandingChanges()
             results.began(changes)
-            if try await context.isPushDue(changes) { results.ended(try await context.push()) }
+            do {
+                if try await context.isPushDue(changes) { results.ended(try await context.push()) }
+            } catch let error as SyncError where error.isOfForbiddenChanges {
+                // Who may not write may read.
+                forbidden = error
+            }
         }
         if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
-        if let failure = failures.first { throw failure }
+        if let failure = failures.first ?? forbidden { throw failure }
         // Nothing fails any more: they are made as they are named again.
         if isInTime { running.withLock { $0.nextAsked = 0 } }
         return isInTime

@@ -41,8 +41,7 @@ extension SyncSession {
         do {
             guard let context, running.withLock({ $0.machine.phase != .closed }) else { throw CancellationError() }
             if direction.contains(.upload) {
-                let changes = try await context.outstandingChanges()
-                running.withLock { $0.watchers[number]?.changes = changes }
+                try await count(number, mode, context)
             }
             progressed()
             guard mode == .forCurrentlyOutstandingWork else { return }
@@ -52,6 +51,17 @@ extension SyncSession {
         } catch {
             // It ends before everything is done: the session has ended, or nobody listens any more.
             end(number, isDone: false)
+        }
+    }
+
+    /// Looks what is left to send at the beginning. What comes while that is read is found behind it.
+    private func count(_ number: Int, _ mode: ProgressMode, _ context: SyncContext) async throws {
+        do {
+            let changes = try await context.outstandingChanges()
+            running.withLock { $0.watchers[number]?.changes = changes }
+            if mode == .reportIndefinitely { try await reviewProgress() }
+        } catch  where mode == .reportIndefinitely && error.isOfLockedStore {
+            // When it is unlocked, the queue is looked at.
         }
     }
 
@@ -81,7 +91,7 @@ extension SyncSession {
 
     /// Looks what is left to send, for those who follow that; what the server has not taken is known from the queue alone.
     func reviewProgress() async throws {
-        for (number, watcher) in running.withLock({ $0.watchers }) where watcher.changes != nil {
+        for (number, watcher) in running.withLock({ $0.watchers }) where watcher.direction.contains(.upload) {
             if watcher.mode == .forCurrentlyOutstandingWork {
                 _ = try await watcher.changes?.review()
             } else if let context {

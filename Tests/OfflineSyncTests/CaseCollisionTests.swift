@@ -40,6 +40,22 @@ struct CaseCollisionTests {
         }
     }
 
+    @Test("one that comes while a change of the row here waits is named: the change is not taken for one of it")
+    func besideAChange() async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            let laptop = world.laptop
+            try seed(["k1"], world)
+            try await laptop.pull()
+            try await laptop.table.update(Record(id: "k1", ["text": "mine"]))
+            try seed(["K1"], world)
+            let report = try await laptop.context.pull(laptop.table, queryID: "all", options: .init(order: .pullOnly))
+            #expect(report.setAside.contains { $0.id == "K1" && $0.reason.contains("'k1'") })
+            #expect(report.skipped == 0)
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["k1": "mine", "K1": "of K1"])
+        }
+    }
+
     @Test("a row that is only here is not another one: the server's spelling is taken")
     func ownSpelling() async throws {
         try await SyncWorld.with(.azureMobileApps) { world in

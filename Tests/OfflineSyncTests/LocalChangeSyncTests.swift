@@ -63,6 +63,50 @@ struct LocalChangeSyncTests {
         }
     }
 
+    @Test("an app that writes items itself and gives a change up while it is under way has what the server took")
+    func appWritesItemsAndGivesUpUnderWay() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem()
+            let store = try makeStore(handlesOperations: false)
+            let context = SyncContext(store: store, remote: world.laptop.server)
+            let table = try context.table("TodoItem")
+            try await table.pull(queryID: "all")
+            try await store.upsert([Record(id: "a", ["text": "mine"])], table: "TodoItem")
+            try await table.update(Record(id: "a", ["text": "mine"]))
+            world.laptop.server.intercept(.whileUnderWay { try await table.revert("a") })
+            for _ in 0..<2 { #expect(try await context.push().failures.isEmpty) }
+            try await table.pull(queryID: "all")
+            #expect(try await table.read("a")?["text"] == world.onServer()["a"].map { .string($0) })
+            #expect(try await context.operations().isEmpty)
+        }
+    }
+
+    @Test(
+        "a deletion that is given up while it is under way is taken back",
+        arguments: DatasyncDialect.allCases,
+        [true, false]
+    )
+    func deletionGivenUpUnderWay(_ dialect: DatasyncDialect, _ isDiscarded: Bool) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.delete("a")
+            laptop.server.intercept(
+                .whileUnderWay {
+                    if isDiscarded {
+                        try await laptop.context.discard(try #require(try await laptop.context.operations().first))
+                    } else {
+                        try await laptop.table.revert("a")
+                    }
+                }
+            )
+            for _ in 0..<3 { _ = try await laptop.context.push() }
+            #expect(try await laptop.texts() == ["a": "milk"])
+            #expect(world.onServer() == ["a": "milk"])
+            #expect(try await laptop.context.operations().isEmpty)
+        }
+    }
+
     @Test("an id in another casing reaches the row the server has", arguments: [true, false])
     func casing(_ isUpdate: Bool) async throws {
         try await SyncWorld.with(.azureMobileApps) { world in

@@ -200,6 +200,23 @@ struct PurgeTests {
         }
     }
 
+    @Test("forced, it leaves nothing out that came while the changes waited, and has nothing else come")
+    func forcedOverNews() async throws {
+        try await withRows(age: 60_000) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await laptop.table.update(Record(id: .string(id), ["text": "mine"])) }
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            let pullOnly = PullOptions(order: .pullOnly)
+            #expect(try await laptop.context.pull(laptop.table, queryID: "all", options: pullOnly).skipped == 1)
+            #expect(try await laptop.context.forcePurge(done) == 2)
+            for _ in 0..<2 {
+                try await laptop.pull()
+                #expect(try await laptop.texts() == ["a": "theirs", "c": "c", "d": "d"])
+            }
+        }
+    }
+
     @Test("waits for the pull that is under way, and is not undone by it")
     func duringPull() async throws {
         let barrier = Barrier()

@@ -61,20 +61,36 @@ extension PurgeWithProgressTests {
         #expect(try await texts(context) == [id: "newer"])
     }
 
-    @Test("of the first rows leaves what is to be fetched of others")
-    func markedBeyondALimit() async throws {
+    @Test("has no row come that is marked to be fetched and that is what was here", arguments: [false, true])
+    func markedAsItWas(assignsIDs: Bool) async throws {
+        let (context, remote) = try context(assignsIDs: assignsIDs)
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        let id = try #require(try await texts(context).keys.first)
+        remote.put(serverRow("a", stamp: 5_000))
+        try await context.store.write { try ConfigurationTable.requestRefetch(of: id, in: "TodoItem", &$0) }
+        try await context.purge(all, resettingDeltaTokens: false)
+        page.value = PullPage(records: [], cursor: "6000")
+        for _ in 0..<2 { try await context.pull(all, queryID: "one") }
+        #expect(try await texts(context).isEmpty)
+        #expect(remote.askedByID == ["a"])
+    }
+
+    @Test("of some rows has those come that are marked to be fetched and that are not what was here")
+    func markedOfACondition() async throws {
         let (context, remote) = try context()
         page.value = PullPage(records: [serverRow("a", stamp: 5_000), serverRow("b", stamp: 5_000)], cursor: "6000")
         try await context.pull(all, queryID: "one")
         for id in ["a", "b"] {
             try await context.store.write { try ConfigurationTable.requestRefetch(of: id, in: "TodoItem", &$0) }
-            remote.put(serverRow(id, "newer", version: "v2", stamp: 5_500))
         }
+        remote.put(serverRow("a", stamp: 5_000))
+        remote.put(serverRow("b", "newer", version: "v2", stamp: 5_500))
         #expect(try await context.purge(all.ordered(by: "id", .descending).limited(to: 1)) == 1)
         page.value = PullPage(records: [], cursor: "6000")
         try await context.pull(all, queryID: "one")
-        #expect(try await texts(context) == ["a": "newer"])
-        #expect(remote.askedByID == ["a"])
+        #expect(try await texts(context) == ["a": "milk", "b": "newer"])
+        #expect(remote.askedByID == ["a", "b"])
     }
 
     @Test("goes on naming the rows that do not fit; a purge from the beginning forgets them until they come")

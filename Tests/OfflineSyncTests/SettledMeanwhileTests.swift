@@ -62,6 +62,23 @@ struct SettledMeanwhileTests {
         }
     }
 
+    @Test("a conflict of an earlier push that is settled while others are sent is in the report")
+    func settledWhileOthersAreSent() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            try await laptop.table.insert(["text": "other"], id: "b")
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine) }
+            )
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty && report.overtaken == 1, "\(report)")
+            let last = try await laptop.context.push()
+            #expect(last.pushed == 1 && last.overtaken == 0, "\(last)")
+            #expect(world.onServer() == ["a": "mine", "b": "other"])
+        }
+    }
+
     @Test("an edit of a change that was in conflict before, while others are sent, is in the report")
     func editedWhileOthersAreSent() async throws {
         try await conflict { world async throws in

@@ -123,6 +123,43 @@ struct StumblingBlockTests {
         }
     }
 
+    @Test("stands aside where it is forbidden and alone, and keeps no pull from being made", arguments: [401, 403])
+    func forbiddenAlone(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.phone.table.insert(["text": "theirs"], id: "a")
+            _ = try await world.phone.context.push()
+            try await laptop.table.insert(["text": "bad"], id: "bad")
+            world.emulator.inject(.respond(EmulatorResponse(status), times: 999) { $0.method == "POST" })
+            for _ in 0..<2 {
+                #expect(try await syncErrorCode { _ = try await laptop.context.sync() } == .pushAbortedAuthentication)
+                #expect(try await laptop.context.status().failed == 0)
+            }
+            let report = try await laptop.context.sync()
+            #expect(report.push.failures.map(\.status) == [status])
+            #expect(try await laptop.texts() == ["a": "theirs", "bad": "bad"])
+        }
+    }
+
+    @Test("are pulled behind whatever is waiting, for one who may not write")
+    func readOnly() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.phone.table.insert(["text": "theirs"], id: "a")
+            _ = try await world.phone.context.push()
+            for id in ["x", "y"] { try await laptop.table.insert(["text": "bad"], id: id) }
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 999) { $0.method == "POST" })
+            for number in 0..<6 {
+                let code = try await syncErrorCode {
+                    if number.isMultiple(of: 2) { _ = try await laptop.context.sync() } else { try await laptop.pull() }
+                }
+                #expect(code == .pushAbortedAuthentication)
+                #expect(try await laptop.text("a") == "theirs")
+            }
+            #expect(try await laptop.context.status().failed == 0)
+        }
+    }
+
     @Test(
         "are no reason to lay anything aside where they are all that there are",
         arguments: [page, .html(400, "<h1>400</h1>"), .html(404, "<h1>404</h1>")]

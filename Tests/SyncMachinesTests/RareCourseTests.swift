@@ -316,13 +316,28 @@ struct RareCourseTests {
         item.discard()
         item.receive(.taken(nil), to: deletion)
         let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
-        #expect(item.receive(.shown(tombstone), to: item.send()) == .done)
-        #expect(item.change == nil && item.row == nil)
-        try item.insert("b")
         #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+        #expect(item.row?.content == "a")
+        try item.update("b")
         #expect(item.receive(.taken(TestRow(content: "b", version: 3)), to: item.send(.done)) == .done)
         try item.update("c", seen: 1)
         #expect(item.change?.isBasedOnOlderRow == false && item.change?.baseVersion == 3)
+    }
+
+    @Test(
+        "a change of a row that is not known is given up while it is under way, and taken: what was written is given back"
+    )
+    func givenUpOverUnknown() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.hidden, to: item.send())
+        item.apply(item.machine.keepMine(.hidden))
+        item.receive(.unfit(version: 2), to: item.send())
+        let write = item.send(.done)
+        item.discard()
+        let written = TestRow(content: "b", version: 3)
+        #expect(item.receive(.taken(written), to: write) == .done)
+        #expect(item.change == nil && item.row == written)
     }
 
     @Test("a deletion that was given up is remembered: the row is made again over the tombstone that it has left")

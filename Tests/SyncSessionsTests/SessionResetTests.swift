@@ -67,6 +67,29 @@ struct SessionResetTests {
         return (device, server, options)
     }
 
+    @Test("the hook behind it is called once, also when the session is suspended in it")
+    func suspendedInTheHook() async throws {
+        let calls = Mutex(0)
+        let current = Mutex<SyncSession?>(nil)
+        let mode = ResetMode.recoverUnsyncedChanges(
+            before: { _ in },
+            after: { _, _ in
+                calls.withLock { $0 += 1 }
+                current.withLock { $0 }?.suspend(.download)
+            }
+        )
+        let (device, server, _) = try await device(mode)
+        current.withLock { $0 = device.session }
+        try await setUpAnew(device, server)
+        device.session.resume()
+        await #expect(throws: (any Error).self) { try await device.session.wait(for: .both) }
+        await device.session.workEnds()
+        device.session.resume()
+        try await device.session.wait(for: .both)
+        #expect(calls.withLock { $0 } == 1)
+        await device.session.close()
+    }
+
     /// Where the server says it in a pull, nothing is to be sent before that.
     private static func pull(_ device: SessionDevice) -> SessionPull {
         SessionPull(device.table, options: PullOptions(order: .pullFirst))

@@ -137,15 +137,16 @@ struct UntoldChangeTests {
         for await _ in progress {}
     }
 
-    @Test("a change, for all the rows of a long pull: it is sent between two pages")
-    func betweenPages() async throws {
+    @Test("a change, for all the rows of a long pull: it is sent between two pages", arguments: [false, true])
+    func betweenPages(_ reconciles: Bool) async throws {
         try emulator.seed((0..<40).map { ["id": .string("r\($0)"), "text": .string("r\($0)")] }, in: "TodoItem")
         let device = try SessionDevice(emulator)
         let count = device.line.requests.count
         device.line.set { [line = device.line] request in
             line.requests.count > count + 3 ? .held : .answered
         }
-        device.session.start(keeping: [SessionPull(device.table, options: PullOptions(pageSize: 2))])
+        let options = PullOptions(reconciles: reconciles, pageSize: 2)
+        device.session.start(keeping: [SessionPull(device.table, options: options)])
         await device.line.requestsReach(count + 4)
         try await device.add("milk", id: "m")
         let waiting = Task { try await device.session.wait(for: .upload) }

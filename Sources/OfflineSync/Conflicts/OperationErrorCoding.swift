@@ -45,6 +45,15 @@ enum OperationErrorCoding {
             }
     }
 
+    /// The numbers of the operations that have errors.
+    static func operations(_ reader: inout some StoreReading & ~Copyable) throws -> [Int64] {
+        var numbers: [Int64] = []
+        try reader.forEach(Query(SystemTables.operationErrors.name).selecting(["operationId"])) { row in
+            if let number = row["operationId"]?.int64Value { numbers.append(number) }
+        }
+        return numbers
+    }
+
     /// The error with an id; nil when there is none any more.
     static func error(
         _ id: String,

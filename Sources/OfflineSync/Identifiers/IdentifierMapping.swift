@@ -46,6 +46,16 @@ enum IdentifierMapping {
         return try !transaction.records(query.selecting([])).isEmpty
     }
 
+    /// The ids that a row had on the server before it was made anew, in their order.
+    static func formerIDs(
+        of id: String,
+        in table: TableDefinition,
+        _ reader: inout some StoreReading & ~Copyable
+    ) throws -> [String] {
+        let query = ConfigurationTable.query(.formerID, table.name).filtered(by: Column("value") == .string(id))
+        return try reader.records(query.selecting(["key"])).compactMap { $0["key"]?.stringValue }.sorted()
+    }
+
     /// Remembers that a row is made anew which was here before its table was declared to assign ids: it has had the same id on
     /// both sides, of which nothing is written.
     static func rememberFormerID(

@@ -16,17 +16,43 @@ extension IdentifierTranslation {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> QueryPredicate {
         switch predicate {
+        case .comparison(.column(let column), let comparison, .value(let value)),
+            .comparison(.value(let value), let comparison, .column(let column)):
+            let all = try names(of: value, column, &transaction)
+            switch comparison {
+            case .equal where all.count > 1: return .isAnyOf(.column(column), all)
+            case .notEqual where all.count > 1: return .not(.isAnyOf(.column(column), all))
+            default: break
+            }
+        default: break
+        }
+        switch predicate {
         case .comparison(.column(let column), let comparison, .value(let value)):
             return .comparison(.column(column), comparison, .value(try outgoing(value, column, &transaction)))
         case .comparison(.value(let value), let comparison, .column(let column)):
             return .comparison(.value(try outgoing(value, column, &transaction)), comparison, .column(column))
         case .isAnyOf(.column(let column), let values):
-            return .isAnyOf(.column(column), try values.map { try outgoing($0, column, &transaction) })
+            return .isAnyOf(.column(column), try values.flatMap { try names(of: $0, column, &transaction) })
         case .all(let parts): return .all(try parts.map { try outgoing($0, &transaction) })
         case .any(let parts): return .any(try parts.map { try outgoing($0, &transaction) })
         case .not(let part): return .not(try outgoing(part, &transaction))
         default: return predicate
         }
+    }
+
+    /// The values by which rows of the server may name the row that a value names here: that is the server's id, and those that
+    /// the row had before it was made anew there.
+    private func names(
+        of value: FieldValue,
+        _ column: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [FieldValue] {
+        let name = try outgoing(value, column, &transaction)
+        guard let other = references.first(where: { $0.column == column })?.table, let id = value.stringValue else {
+            return [name]
+        }
+        let former = try IdentifierMapping.formerIDs(of: id, in: other, &transaction).map(FieldValue.string)
+        return [name] + former.filter { $0 != name }
     }
 
     private func outgoing(

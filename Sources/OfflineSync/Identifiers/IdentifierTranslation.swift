@@ -183,7 +183,9 @@ struct IdentifierTranslation: Sendable {
                 if let before = known[serverID] {
                     id = before
                 } else {
-                    let here = try transaction.record(.string(serverID), in: other.name)?.id.stringValue
+                    let here =
+                        try transaction.record(.string(serverID), in: other.name)?.id.stringValue
+                        ?? deletedHere(serverID, in: other, &transaction)
                     id = here ?? ItemID.make()
                     known[serverID] = id
                     // One that went out as it is here is no id of the server: the row may still get one.
@@ -196,6 +198,19 @@ struct IdentifierTranslation: Sendable {
             try IdentifierMapping.add(new, in: other, &transaction)
         }
         return records
+    }
+
+    /// The id of a row that is not here because its deletion waits, and that the server has under its own name for it; nil
+    /// when there is none.
+    private func deletedHere(
+        _ serverID: String,
+        in other: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws -> String? {
+        guard let waiting = try OperationQueue.operation(for: serverID, in: other, &transaction, schema),
+            !waiting.change.insertWaits
+        else { return nil }
+        return waiting.itemID
     }
 }
 

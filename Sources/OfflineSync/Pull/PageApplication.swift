@@ -54,6 +54,12 @@ struct PageApplication: Sendable {
             }
             let key = isAnyKnown ? record.id.stringValue.map { OperationCoding.itemKey($0, table) } : nil
             if let operation = key.flatMap({ waiting[.string($0)] }) {
+                if record.id != .string(operation.itemID),
+                    let collision = collision(of: record, with: try transaction.record(record.id, in: table.name))
+                {
+                    counts.setAside.append(collision)
+                    continue
+                }
                 counts.skipped.insert(record.id)
                 try keepBeside(operation, record, comparison, &transaction)
                 continue

@@ -42,6 +42,10 @@ public struct PullOptions: Sendable {
     /// Asked after every page whether to stop all the same, as at a bound.
     package var isInterrupted: (@Sendable () -> Bool)?
 
+    /// Called after every page but the last of a pull that would begin at the beginning again if it were interrupted: others
+    /// have their turn. What it throws ends the pull.
+    package var betweenPages: (@Sendable () async throws -> Void)?
+
     /// Creates options.
     public init(
         order: Order? = nil,

@@ -23,6 +23,7 @@ extension PullRunner {
         var seen = seen
         var refusals = 0
         for try await batch in store.batches(of: local, size: Self.rowsPerTransaction) {
+            try await letOthersIn?()
             let local = batch.map(\.id)
             let rows = try await store.read { transaction in
                 // Rows with a waiting change stay: there is nothing to be asked.

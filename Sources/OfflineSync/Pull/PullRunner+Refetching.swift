@@ -10,13 +10,16 @@ extension PullRunner {
     /// nothing up. That there is none is believed of a table that is there.
     func refetch(_ work: inout Work) async throws {
         let table = table
-        let (marked, hasDue) = try await store.read { transaction in
+        let (marked, purged, hasDue) = try await store.read { transaction in
             let hasDue = try !SetAsideStorage.dueIDs(of: table, limit: 1, &transaction).isEmpty
-            return (try ConfigurationTable.refetches(in: table.name, &transaction), hasDue)
+            let marked = try ConfigurationTable.refetches(in: table.name, &transaction)
+            guard !marked.isEmpty else { return (marked, PurgedRows([], of: table), hasDue) }
+            let purged = try PurgedRowStorage.rows(PurgedRowStorage.marked, of: table.name, &transaction)
+            return (marked, PurgedRows(purged, of: table), hasDue)
         }
         for id in marked {
             guard !stops(&work) else { return }
-            try await refetch(id, &work)
+            try await refetch(id, passingOver: purged, &work)
         }
         if hasDue { try await retrySetAside(&work) }
     }
@@ -91,8 +94,8 @@ extension PullRunner {
         try await store.write { try SetAsideStorage.removeDue(ids, of: table, &$0) }
     }
 
-    /// Asks for one item, and applies what the server has.
-    private func refetch(_ id: String, _ work: inout Work) async throws {
+    /// Asks for one item, and applies what the server has, but for what a purge has removed.
+    private func refetch(_ id: String, passingOver purged: PurgedRows, _ work: inout Work) async throws {
         let table = table
         let schema = store.schema
         let known = try await store.read { try IdentifierTranslation(table, schema).serverID(of: id, &$0) }
@@ -121,11 +124,15 @@ extension PullRunner {
             guard await isAboutTheItem(error) else { throw Self.aborted(error) }
             return try await setAside(id, serverID, error, &work)
         }
-        let fetched = Fetched(page: PullPage(records: [record]), request: request)
+        let records = purged.contains(record) ? [] : [record]
+        let fetched = Fetched(page: PullPage(records: records), request: request)
         try await apply(fetched, isNews: true, &work) { transaction in
             // What was answered meanwhile is asked for once more.
             guard !request.isOlderThanAnswer(for: .string(id), in: table) else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+            if !purged.isEmpty {
+                try PurgedRowStorage.remove(.string(serverID), PurgedRowStorage.marked, of: table.name, &transaction)
+            }
             try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
         }
     }

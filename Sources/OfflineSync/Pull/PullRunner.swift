@@ -11,6 +11,7 @@ struct PullRunner {
     let pageSize: Int?
     let parameters: [String: String]
     let tellProgress: (@Sendable (SyncProgress) -> Void)?
+    let letOthersIn: (@Sendable () async throws -> Void)?
     let events: SyncEvents
 
     /// What the tables of one pull share.
@@ -144,6 +145,7 @@ struct PullRunner {
                 tell(rows, of: left, isLast: isLast, &work)
                 guard let next else { break }
                 if stops(&work) { break }
+                try await letOthersIn?()
                 fetched = try await fetch(query, at: next, work.bounds.pageSize(pageSize))
                 continue
             }
@@ -153,6 +155,7 @@ struct PullRunner {
             tell(rows, of: left, isLast: false, &work)
             // What is on its way then is given up.
             if stops(&work) { break }
+            try await letOthersIn?()
             fetched = try await following
         }
         guard work.overtaken > overtaken else { return }

@@ -1,5 +1,6 @@
 internal import RemoteContract
 internal import SyncContract
+internal import SyncMachines
 
 /// Removes rows locally inside a transaction of the store.
 struct Purge: Sendable {
@@ -51,7 +52,7 @@ struct Purge: Sendable {
         } else {
             try keepAway(&transaction)
         }
-        if !takesWholeTable { try removeRefetches(&transaction) }
+        try keepMarkedAway(&transaction)
         return try transaction.delete(query)
     }
 
@@ -61,6 +62,13 @@ struct Purge: Sendable {
         try ConfigurationTable.removeRefetches(in: table, &transaction)
         try SetAsideStorage.removeAll(of: table, &transaction)
         try PurgedRowStorage.removeAll(of: table, &transaction)
+    }
+
+    /// Has a row come all the same that was passed over while one of the changes waited that are given up.
+    func keepNews(of operations: [TableOperation], _ transaction: inout StoreTransaction) throws {
+        for operation in operations where operation.change.asksForRow {
+            try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+        }
     }
 
     /// Remembers those of the rows that a cursor may bring again as they are.
@@ -92,17 +100,26 @@ struct Purge: Sendable {
         ) { _, last in last }
     }
 
-    private func removeRefetches(_ transaction: inout StoreTransaction) throws {
-        let ids = try ConfigurationTable.refetches(in: table.name, &transaction)
-        guard !ids.isEmpty else { return }
-        let marked = Set(ids.map { OperationCoding.itemKey($0, table) })
-        var removed: Set<String> = []
-        try transaction.forEach(query.selecting([])) { row in
+    /// Sees to it that those of the rows that are to be asked for come only if they are not what was here. Where all rows come
+    /// anyway, nothing is to be asked for.
+    private func keepMarkedAway(_ transaction: inout StoreTransaction) throws {
+        let marked = try ConfigurationTable.refetches(in: table.name, &transaction)
+        guard !marked.isEmpty else { return }
+        let names = Dictionary(marked.map { (OperationCoding.itemKey($0, table), $0) }) { _, last in last }
+        var rows: [(id: String, row: Record)] = []
+        try transaction.forEach(query.selecting(table.systemProperties.columns.map(\.name))) { row in
             guard let key = row.id.stringValue.map({ OperationCoding.itemKey($0, table) }) else { return }
-            if marked.contains(key) { removed.insert(key) }
+            if let id = names[key] { rows.append((id, row)) }
         }
-        for id in ids where removed.contains(OperationCoding.itemKey(id, table)) {
-            try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+        guard !resetsDeltaTokens else {
+            for (id, _) in rows { try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction) }
+            return
+        }
+        let ids = table.assignsIDs && !rows.isEmpty ? try serverIDs(&transaction) : [:]
+        for (_, row) in rows {
+            var row = row
+            row.id = ids[row.id] ?? row.id
+            try PurgedRowStorage.insert(row, PurgedRowStorage.marked, of: table.name, &transaction)
         }
     }
 }

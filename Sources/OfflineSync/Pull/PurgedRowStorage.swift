@@ -5,6 +5,9 @@ internal import SyncContract
 ///
 /// A stamp is in milliseconds, or the server's text where that says more.
 enum PurgedRowStorage {
+    /// Stands for the rows that are asked for by their ids. No query has this name.
+    static let marked = ""
+
     /// Remembers a row of a query.
     static func insert(
         _ row: Record,

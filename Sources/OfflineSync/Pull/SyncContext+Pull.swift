@@ -4,7 +4,8 @@ internal import SyncContract
 extension SyncContext {
     /// Brings the rows of one or several tables, or of queries, that changed on the server since their last pull.
     ///
-    /// When changes of these tables wait, everything that waits is pushed first, unless the options say otherwise. Rows
+    /// When changes of these tables wait, everything that waits is pushed first, unless the options say otherwise. Where the
+    /// server forbids all of them (403), the pull is made all the same, and the error of the push is thrown behind it. Rows
     /// with a local change that still waits are left alone. Rows that the server deleted are removed. Rows that no
     /// longer satisfy the predicate stay, unless the pull reconciles. Rows that the server cannot hand over, or that do
     /// not fit their table, are set aside: ``setAsideRows()`` names them.
@@ -125,9 +126,16 @@ extension SyncContext {
             // Who signs out in the middle of it signs out of all of it.
             let whole = RequestCounter()
             do {
-                if order == .pushFirst, pushes { push = try await pushWaiting(of: names, partOf: whole) }
+                var forbidden: SyncError?
+                do {
+                    if order == .pushFirst, pushes { push = try await pushWaiting(of: names, partOf: whole) }
+                } catch let error as SyncError where error.isOfForbiddenChanges {
+                    // Who may not write may read.
+                    (forbidden, push) = (error, error.push)
+                }
                 var report = try await bring(queries, options, partOf: whole)
                 report.push = push
+                if let forbidden { throw forbidden }
                 if order == .pullFirst {
                     report.pruned = try await prune(queries.map(\.table))
                     if pushes { report.push = try await pushWaiting(of: names, partOf: whole) }
@@ -186,6 +194,7 @@ extension SyncContext {
             pageSize: options.pageSize.map { max(1, $0) } ?? pageSize,
             parameters: options.parameters,
             tellProgress: options.progress,
+            letOthersIn: options.reconciles ? options.betweenPages : nil,
             events: events
         )
     }

@@ -5,8 +5,9 @@ extension SyncContext {
     ///
     /// A whole table starts anew: its next pulls bring everything. Rows of a condition stay away as long as they do not
     /// change on the server, because the progress of pulls is kept; a reconciling pull brings them back, and so does a
-    /// pull that starts from the beginning. A whole table whose progress is kept is like a condition of all rows: what it
-    /// lacks since an earlier pull, such as a newer row that was not taken while a change waited, comes all the same.
+    /// pull that starts from the beginning. What was here and what the server had by then may differ: a newer row that an
+    /// earlier pull did not take while a change waited comes all the same. A whole table whose progress is kept is like a
+    /// condition of all rows.
     ///
     /// Where the server chooses ids, rows that come back have their local ids again; after the purge of a whole table to
     /// which no column refers they have new ones, unless its progress is kept.
@@ -70,14 +71,11 @@ extension SyncContext {
                 try await store.write { transaction in
                     try AttachmentMarks.keepDue(in: table, givingUp: true, schema, &transaction)
                     let waiting = try purge.waiting(&transaction)
+                    let operations = try waiting.compactMap { try OperationQueue.operation($0, &transaction, schema) }
+                    try purge.keepNews(of: operations, &transaction)
                     // Before the changes go: they may be what the query asks for.
                     try purge.run(&transaction)
-                    for number in waiting {
-                        guard let operation = try OperationQueue.operation(number, &transaction, schema) else {
-                            continue
-                        }
-                        try OperationQueue.remove(operation, &transaction)
-                    }
+                    for operation in operations { try OperationQueue.remove(operation, &transaction) }
                     try AttachmentRemovals.withdrawAll(&transaction)
                     return waiting.count
                 }

@@ -29,12 +29,11 @@ struct ForbiddenOperations {
         }
     }
 
-    /// The only operation of a push, when something in front of the service has refused it: it may be about that alone, and is to
-    /// be recorded.
-    mutating func takeAlone() -> (InFlightOperation, PushAnswer)? {
-        guard held.count == 1, held[0].1.isPage else { return nil }
-        return held.removeFirst()
-    }
+    /// The only operation of a push: what has refused it may be about that alone.
+    var alone: (InFlightOperation, PushAnswer)? { held.count == 1 ? held[0] : nil }
+
+    /// Forgets it: it is recorded.
+    mutating func takeAlone() { held = [] }
 
     /// The end of a push that got no other answer.
     var onlyAnswer: SyncError? {

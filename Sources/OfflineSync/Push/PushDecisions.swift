@@ -18,12 +18,12 @@ struct PushDecisions: Sendable {
 
     /// Before an operation is sent. An error leaves it in the queue and ends the push.
     func willSend(_ operation: TableOperation, _ thread: PushThread) async throws {
-        guard let context else { return }
-        if let delegate = context.delegate {
-            try await thread.elsewhere { try await delegate.syncContext(context, willSend: operation) }
-        }
-        context.events.send(.operationSent(operation))
+        guard let context, let delegate = context.delegate else { return }
+        try await thread.elsewhere { try await delegate.syncContext(context, willSend: operation) }
     }
+
+    /// Tells that an operation is sent, when nothing keeps it here any more.
+    func tellSent(_ operation: TableOperation) { context?.events.send(.operationSent(operation)) }
 
     /// Whether anybody has a say in what the server does not take.
     var areMade: Bool { context.map { $0.delegate != nil || $0.policies.decide } ?? false }

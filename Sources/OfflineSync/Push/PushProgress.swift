@@ -11,7 +11,7 @@ final class PushProgress: Sendable {
         var waitingCount = 0
         var behind: Set<Int64> = []
         var leftInGroups: [Int64] = []
-        var overtakenCount = 0
+        var overtaken: Set<Int64> = []
         var notTaken: Set<Int64> = []
         var settlements: [Int64: Int] = [:]
     }
@@ -56,18 +56,19 @@ final class PushProgress: Sendable {
     /// Takes note of them.
     func leave(inGroups numbers: [Int64]) { state.withLock { $0.leftInGroups = numbers } }
 
-    /// How many operations were sent again as often as one push does, and met another row each time, or were edited while they
+    /// The operations that were sent again as often as one push does, and met another row each time, or were edited while they
     /// were sent in vain.
-    var overtakenCount: Int { state.withLock { $0.overtakenCount } }
+    var overtaken: Set<Int64> { state.withLock { $0.overtaken } }
 
     /// Takes note of one of these.
-    func leaveOvertaken() { state.withLock { $0.overtakenCount += 1 } }
+    func leaveOvertaken(_ number: Int64) { state.withLock { _ = $0.overtaken.insert(number) } }
 
-    /// The operations that the server did not take, and that nobody has settled while this push had them.
+    /// The operations that the server did not take, in this push or before, and that nobody has settled while this push had
+    /// them.
     var notTaken: Set<Int64> { state.withLock { $0.notTaken } }
 
-    /// Takes note of one of them.
-    func leaveNotTaken(_ number: Int64) { state.withLock { _ = $0.notTaken.insert(number) } }
+    /// Takes note of some of them.
+    func leaveNotTaken(_ numbers: some Sequence<Int64>) { state.withLock { $0.notTaken.formUnion(numbers) } }
 
     /// How often this push has settled an operation.
     func settlements(of number: Int64) -> Int { state.withLock { $0.settlements[number] ?? 0 } }
@@ -80,10 +81,11 @@ final class PushProgress: Sendable {
         state.withLock { $0.forbidden.release(inFlight, answer) }
     }
 
-    /// The only operation of the push, when something in front of the service has refused it.
-    func takeAlone() -> (InFlightOperation, PushAnswer)? {
-        state.withLock { $0.error == nil ? $0.forbidden.takeAlone() : nil }
-    }
+    /// The only operation of the push, when it was forbidden, or when something in front of the service has refused it.
+    var alone: (InFlightOperation, PushAnswer)? { state.withLock { $0.error == nil ? $0.forbidden.alone : nil } }
+
+    /// Takes note that its answer is about it alone, and is recorded.
+    func takeAlone() { state.withLock { $0.forbidden.takeAlone() } }
 
     /// The end of a push in which the server has forbidden every change.
     var onlyAnswer: SyncError? { state.withLock { $0.forbidden.onlyAnswer } }

@@ -205,6 +205,7 @@ extension PushRunner {
         }
         let sent = turns.indices.filter { turns[$0].hasLeft }
         guard !sent.isEmpty else { return turns }
+        for index in sent { decisions.tellSent(turns[index].inFlight.operation) }
         do {
             let answers = try await sender.send(sent.map { turns[$0].inFlight })
             for case .success(let answer) in answers { if let abort = answer.abort { progress.end(with: abort) } }
@@ -250,10 +251,13 @@ extension PushRunner {
         return isTaken
     }
 
-    /// Records what was refused by something in front of the service, and was all that there was to be sent.
+    /// Records what was refused, and was all that there was to be sent: by something in front of the service, or because it is
+    /// forbidden, when that was so in earlier pushes as well and the table answers.
     private func recordAlone(_ schema: StoreSchema) async {
-        guard let (operation, answer) = progress.takeAlone() else { return }
+        guard let (operation, answer) = progress.alone else { return }
         do {
+            guard try await sender.isAboutTheChange(answer, of: operation) else { return }
+            progress.takeAlone()
             _ = try await process(answer, of: operation, schema)
         } catch {
             progress.end(with: error)

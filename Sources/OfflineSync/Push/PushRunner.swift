@@ -87,7 +87,7 @@ struct PushRunner {
         let error = await dispatch(try await begin(tables, schema), schema)
         report.pushed = recording.takenCount
         report.waiting = progress.waitingCount
-        report.overtaken = progress.overtakenCount
+        report.overtaken = progress.overtaken.count
         let ending = error ?? progress.onlyAnswer
         // Only an error of the engine has the report with it.
         if let ending, !(ending is SyncError) { throw ending }
@@ -98,9 +98,13 @@ struct PushRunner {
                 }
                 let errors = try OperationErrorCoding.all(&reader, schema)
                 // What tells that these were not taken is gone when the app has edited or settled them since.
-                let edited = try progress.notTaken.subtracting(errors.map(\.operationID))
+                let edited = try progress.notTaken.subtracting(progress.overtaken)
+                    .subtracting(errors.map(\.operationID))
                     .count { number in
-                        try OperationQueue.operation(number, &reader, schema).map { $0.isToSend && !$0.isUndo } ?? false
+                        guard let operation = try OperationQueue.operation(number, &reader, schema) else {
+                            return false
+                        }
+                        return operation.isToSend && !operation.isUndo && tables?.contains(operation.table) ?? true
                     }
                 return (errors, left, edited)
             }
@@ -114,11 +118,13 @@ struct PushRunner {
         if let ending { throw ending }
     }
 
-    /// Ends the time in which an insert that a deletion has cancelled can be brought back.
+    /// Begins with what waits now, and ends the time in which an insert that a deletion has cancelled can be brought back.
     private func begin(_ tables: Set<String>?, _ schema: StoreSchema) async throws -> PushPlan {
         let (plan, hasCancelled) = try await store.read { reader in
             let last = try OperationQueue.highestNumber(&reader)
             let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
+            // The app may settle them behind the place where their turn has been.
+            progress.leaveNotTaken(try OperationErrorCoding.operations(&reader))
             return (plan, try CancelledInserts.isNotEmpty(&reader, schema))
         }
         if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0, schema) } }
@@ -219,14 +225,14 @@ struct PushRunner {
             next?.repetitions = inFlight.repetitions + 1
         case .conflict, .hiddenConflict, .parked:
             guard try await settle(inFlight.operation.id, inFlight.table, schema) else {
-                progress.leaveNotTaken(inFlight.operation.id)
+                progress.leaveNotTaken([inFlight.operation.id])
                 break
             }
             guard !progress.isEnding else { break }
             next = try await again(inFlight, .notDone, schema)
         // What takes an earlier change back is none of the app's.
-        case .again where !inFlight.operation.isUndo: progress.leaveOvertaken()
-        case .waits, .unknown: if result.isEditedInVain { progress.leaveOvertaken() }
+        case .again where !inFlight.operation.isUndo: progress.leaveOvertaken(inFlight.operation.id)
+        case .waits, .unknown: if result.isEditedInVain { progress.leaveOvertaken(inFlight.operation.id) }
         case .done, .again, .ignored: break
         }
         guard let next else { return false }
@@ -244,6 +250,7 @@ struct PushRunner {
     private func ask(about inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
         do {
             try await decisions.willSend(inFlight.operation, thread)
+            decisions.tellSent(inFlight.operation)
         } catch {
             try await uncancelled { try await store.write { try takeBack(inFlight, &$0, schema) } }
             throw error
@@ -279,7 +286,11 @@ struct PushRunner {
             {
                 return (nil, true)
             }
-            return (try prepare(waiting, table, lookUp, references: references, &transaction), nil)
+            // What was found out for a change says nothing about what takes it back.
+            let isGivenUp = waiting.isUndo && waiting.editCounter != sentCounter
+            return (
+                try prepare(waiting, table, isGivenUp ? .notDone : lookUp, references: references, &transaction), nil
+            )
         }
         switch mayFollow {
         case true?: progress.leaveBehind(number)

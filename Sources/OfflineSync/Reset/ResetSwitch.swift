@@ -99,7 +99,7 @@ struct ResetSwitch: Sendable {
                     table,
                     schema,
                     shownColumns: try ConfigurationTable.shownColumns(of: table, &transaction),
-                    mayBeOwn: !operation.change.sent.isEmpty
+                    mayBeOwn: !operation.change.sent.isEmpty || item.machine.memory.hasSent
                 )
                 comparison.filledColumns = filledColumns
                 let (outcome, effect) = item.machine.reset(

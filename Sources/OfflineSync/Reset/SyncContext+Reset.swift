@@ -116,10 +116,12 @@ extension SyncContext {
     /// Refuses to exchange anything with the server while fresh rows lie beside those of before: what would come of it, they
     /// would undo.
     func checkReset() async throws {
-        var isBegun = coordination.hasFreshRows.withLock { $0 }
+        var (isBegun, changes) = coordination.hasFreshRows.withLock { ($0.value, $0.changes) }
         if isBegun == nil {
-            isBegun = try await resetStage().isBegun
-            coordination.hasFreshRows.withLock { [isBegun] in $0 = isBegun }
+            let read = try await resetStage().isBegun
+            isBegun = read
+            // What was changed while that was read is known better by now.
+            coordination.hasFreshRows.withLock { if $0.changes == changes { $0.value = read } }
         }
         guard isBegun == true else { return }
         throw SyncError(
@@ -165,9 +167,9 @@ extension SyncContext {
 
     /// Changes the stage; the closure says whether fresh rows lie beside those of before from then on.
     private func set(_ body: @escaping @Sendable (inout StoreTransaction) throws -> Bool) async throws {
-        coordination.hasFreshRows.withLock { $0 = nil }
+        coordination.hasFreshRows.withLock { $0.change(to: nil) }
         let hasFreshRows = try await store.write(body)
-        coordination.hasFreshRows.withLock { $0 = hasFreshRows }
+        coordination.hasFreshRows.withLock { $0.change(to: hasFreshRows) }
     }
 
     private func bringFreshRows(_ pulls: [FreshPull], _ willBring: (Int) -> Void) async throws {
@@ -203,7 +205,7 @@ extension SyncContext {
                 decisions: PushDecisions(self),
                 request: coordination.answers.requestStarted()
             )
-            coordination.hasFreshRows.withLock { $0 = nil }
+            coordination.hasFreshRows.withLock { $0.change(to: nil) }
             return try await store.write { transaction in
                 // It may be wanted from the beginning meanwhile.
                 guard try ResetStage.stored(&transaction).isBegun else { throw CancellationError() }

@@ -167,7 +167,8 @@ extension SyncSession {
             }
         }
         try await mode.after?(context, report)
-        try await context.finishReset()
+        // Who suspends the session meanwhile must not have the hook called again that has returned.
+        try await uncancelled { try await context.finishReset() }
     }
 
     /// Gives up what cannot end, and is done for nothing but the age of what was, because one of its pulls fails on its own: where

@@ -346,7 +346,7 @@ extension SessionMachine {
     }
 
     /// Whether something is under way, or it is about to be seen what is to be done.
-    fileprivate var isTrying: Bool { work != nil || phase == .loading && loadDue == nil }
+    fileprivate var isTrying: Bool { phase != .closed && work != nil || phase == .loading && loadDue == nil }
 
     /// Whether waiting for these directions makes sense.
     func isWorking(in direction: SyncDirection) -> Bool { isStarted && direction.isDisjoint(with: suspended) }

@@ -16,6 +16,7 @@ extension SyncSession {
             }
             return (failure.map { SessionFailure($0) }, failure)
         } catch {
+            let error = (error as? EndedPush)?.cause ?? error
             return (SessionFailure(error), error)
         }
     }
@@ -48,7 +49,12 @@ extension SyncSession {
         }
         let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush(in: context) } : []
         if work.pushes {
-            try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
+            do {
+                try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
+            } catch let error as SyncError where error.isOfForbiddenChanges {
+                // Who may not write may read.
+                running.withLock { $0.pushFailure = error }
+            }
         }
         _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context, &broken)
         try await judge(&broken, of: pulls, context)
@@ -62,7 +68,16 @@ extension SyncSession {
         send(.pushing)
         defer { send(.pushingEnded(pushes)) }
         guard running.withLock({ $0.machine.work?.pushes ?? false }) else { return }
-        try await push(context) { true }
+        do {
+            try await push(context) { true }
+        } catch let error as SyncError where error.isOfForbiddenChanges {
+            running.withLock { $0.pushFailure = error }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            // No pull is to blame for it.
+            throw EndedPush(cause: error)
+        }
     }
 
     /// Whether something is due to be sent while pulls are under way, and the server has not failed on it.
@@ -98,7 +113,7 @@ extension SyncSession {
         let review = try await changes.review()
         let failed = Set(report?.failures.map(\.operationID) ?? []).intersection(review.open)
         let areOvertaken = report?.overtaken ?? 0 > 0 && !review.hasNewer
-        try await reviewUploads(passing: areOvertaken ? [] : passed, failed: failed.union(review.edited))
+        try await reviewUploads(passing: report?.overtaken ?? 0 > 0 ? [] : passed, failed: failed.union(review.edited))
         try await reviewProgress()
         let failure = report?.failures.first(where: { failed.contains($0.operationID) }).map { ServerFailure($0) }
         if failure == nil, !areOvertaken {
@@ -245,9 +260,12 @@ extension SyncSession {
             self?.answered()
             self?.progressed()
         }
-        // One that reconciles begins at the beginning each time.
-        if order == .pullOnly, !options.reconciles {
-            options.isInterrupted = { [weak self] in self?.isPushDueMeanwhile ?? false }
+        if order == .pullOnly {
+            if options.reconciles {
+                options.betweenPages = { [weak self] in try await self?.pushMeanwhile(context) }
+            } else {
+                options.isInterrupted = { [weak self] in self?.isPushDueMeanwhile ?? false }
+            }
         }
         var isComplete = false
         // One that has met its bound goes on: it lets others in between.
@@ -272,6 +290,9 @@ extension SyncContext {
         try await pullWithoutPush(pull.source, queryID: pull.queryID, options: options)
     }
 }
+
+/// A push between pulls, or between the pages of one, was ended by an error.
+private struct EndedPush: Error { let cause: any Error }
 
 /// Others have written rows as often as changes of them were sent.
 struct OvertakenChanges: Error, CustomStringConvertible {

@@ -289,6 +289,50 @@ struct AssignedIDTests {
         #expect(emulator.rows(in: "TodoItem").map { $0["text"]?.string } == ["new"])
     }
 
+    @Test("a row whose deletion waits when its table is declared to get ids has no second one by what refers to it")
+    func declaredLaterWhileADeletionWaits() async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["Lists", "Tasks"]))
+        try emulator.seed([["id": "s1", "text": "shopping"]], in: "Lists")
+        try emulator.seed([["id": "t1", "text": "milk", "list": "s1"]], in: "Tasks")
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let columns = (lists: [ColumnDefinition("text", .string)], tasks: [ColumnDefinition("text", .string)])
+        let reference = ColumnDefinition("list", .string, references: "Lists")
+        func store(assignsIDs: Bool) throws -> MemoryStore {
+            MemoryStore(
+                try StoreSchema([
+                    TableDefinition("Lists", columns: columns.lists, assignsIDs: assignsIDs),
+                    TableDefinition("Tasks", columns: columns.tasks + [reference]),
+                ])
+            )
+        }
+        let before = try store(assignsIDs: false)
+        let first = SyncContext(store: before, remote: remote)
+        try await first.pull(first.table("Lists"), first.table("Tasks"))
+        try await first.table("Lists").delete("s1")
+        let later = try store(assignsIDs: true)
+        for table in ["Tasks", "MS_TableConfig", "MS_TableOperations"] {
+            let rows = try await before.read(Query(table)).records
+            try await later.write { try $0.upsert(rows, into: table) }
+        }
+        try emulator.seed([["id": "s1", "text": "groceries"]], in: "Lists")
+        try emulator.seed([["id": "t1", "text": "oat milk", "list": "s1"]], in: "Tasks")
+        let context = SyncContext(store: later, remote: remote)
+        try await context.pull(context.table("Tasks"), context.table("Lists"), options: .init(order: .pullOnly))
+        #expect(try await later.read(Query("Lists")).records.isEmpty)
+        let conflict = try #require(try await context.push().conflicts.first)
+        try await context.resolve(conflict, with: .takeServer)
+        let lists = try await later.read(Query("Lists")).records
+        #expect(lists.map { $0["text"] } == ["groceries"])
+        #expect(
+            try await later.read(Query("Tasks")).records.map { $0["list"] }
+                == lists.map { .string($0.id.stringValue ?? "") }
+        )
+    }
+
     @Test("what refers to a row that was made while it was settled waits for the next push")
     func referenceMadeMeanwhile() async throws {
         try await AssignedIDWorld.with { world in

@@ -117,6 +117,34 @@ struct MadeAnewTests {
     }
 
     @Test(
+        "is asked for by both ids: no reconciling pull of what names it removes a row that still has the former one",
+        arguments: DatasyncDialect.allCases
+    )
+    func reconciledByItsFormerID(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            _ = try await phone.context.push()
+            try await laptop.pullAll()
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.lists.delete(list)
+            _ = try await laptop.context.push()
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let conflict = try #require(try await phone.context.push().conflicts.first)
+            try await phone.context.resolve(conflict, with: .keepMine)
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            for predicate in [Column("list") == "l", Column("list").isAny(of: ["l", "other"])] {
+                let query = phone.tasks.query.filtered(by: predicate)
+                try await phone.context.pull(query, options: .init(order: .pullOnly, reconciles: true))
+                #expect(try await phone.told() == ["groceries: milk"])
+            }
+            let others = phone.tasks.query.filtered(by: Column("list") != "l")
+            #expect(try await phone.context.pull(others, options: .init(order: .pullOnly)).received == 0)
+        }
+    }
+
+    @Test(
         "is meant by a row that was made before, and is found by its content",
         arguments: DatasyncDialect.allCases,
         [false, true]

@@ -125,6 +125,29 @@ struct TolerantReadTests {
         }
     }
 
+    @Test("a live query of a closure tells a row that it leaves out once, whatever is changed meanwhile")
+    func leftOutOfAClosure() async throws {
+        var unreadable = Self.whole
+        unreadable["status"] = "unheard-of"
+        let (context, invoices) = try await world([Record(id: "1", unreadable), Record(id: "2", Self.whole)])
+        var events = context.events.makeAsyncIterator()
+        let observation = context.observe { try $0.read(invoices.query, in: invoices).count }
+        var counts = observation.makeAsyncIterator()
+        #expect(try await counts.next() == 1)
+        for number in 3...6 {
+            try await context.store.upsert([Record(id: .string("\(number)"), Self.whole)], table: "Invoice")
+            while let count = try await counts.next(), count < number - 1 {}
+        }
+        try await told(["1"], by: &events)
+        // Read once, it is told by that.
+        _ = try await invoices.read()
+        _ = try await invoices.where { $0.id == "1" }.first()
+        try await told(["1", "1"], by: &events)
+        try await context.store.upsert([Record(id: "9", unreadable)], table: "Invoice")
+        _ = try await invoices.where { $0.id == "9" }.first()
+        try await told(["9"], by: &events)
+    }
+
     @Test("rows that cannot be decoded are left out, told once, and thrown for by their id")
     func leftOut() async throws {
         var unreadable = Self.whole

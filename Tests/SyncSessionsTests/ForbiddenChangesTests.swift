@@ -1,0 +1,145 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Synchronization
+import Testing
+import VirtualTime
+
+@testable import SyncSessions
+
+@Suite("A session of somebody who may read, and not write", .timeLimit(.minutes(1)))
+struct ForbiddenChangesTests {
+    private let emulator = SessionDevice.emulator()
+
+    /// A device on which two changes wait, and a server that forbids every change.
+    private func device() async throws -> SessionDevice {
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        try emulator.seed((0..<6).map { ["id": .string("r\($0)"), "text": "x"] }, in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        for id in ["a", "b"] { try await device.add(id, id: id) }
+        device.line.set { $0.method == "POST" ? .status(403) : .answered }
+        return device
+    }
+
+    private func hasAll(_ device: SessionDevice) async throws -> Bool {
+        let note = try await device.store.read(table: "Note", itemID: "n")
+        let count = try await device.store.read(Query("TodoItem")).records.count
+        return note != nil && count == 8
+    }
+
+    @Test(
+        "pulls everything behind the push, which is made once, and waits for other credentials",
+        arguments: [false, true]
+    )
+    func pulls(_ reconciles: Bool) async throws {
+        let device = try await device()
+        let options = PullOptions(reconciles: reconciles, pageSize: 2)
+        let note = try device.context.table("Note")
+        device.session.start(keeping: [SessionPull(device.table, options: options), note])
+        await device.state { $0 == .waitingForCredentials }
+        #expect(try await hasAll(device))
+        #expect(device.line.requests.count { $0.hasPrefix("POST") } == 2)
+        #expect((device.session.error as? SyncError)?.code == .pushAbortedAuthentication)
+        #expect(try await device.context.status().failed == 0)
+        await device.session.close()
+    }
+
+    @Test("pulls while it waits for other credentials, and sends nothing meanwhile")
+    func pullsMeanwhile() async throws {
+        let device = try await device()
+        device.session.start(keeping: [device.table])
+        await device.state { $0 == .waitingForCredentials }
+        try emulator.seed([["id": "later", "text": "x"]], in: "TodoItem")
+        device.session.serverChanged()
+        try await device.session.wait(for: .download)
+        #expect(try await device.store.read(table: "TodoItem", itemID: "later") != nil)
+        #expect(device.line.requests.count { $0.hasPrefix("POST") } == 2)
+        await device.session.workEnds()
+        #expect(device.session.state == .waitingForCredentials)
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .upload)
+        #expect(try await device.context.operations().isEmpty)
+        await device.session.close()
+    }
+
+    @Test("brings everything also within a given time")
+    func background() async throws {
+        let device = try await device()
+        let error = await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(25)) }
+        #expect(error?.code == .pushAbortedAuthentication)
+        #expect(try await hasAll(device))
+        await device.session.close()
+    }
+}
+
+@Suite("What a session says of changes", .timeLimit(.minutes(1)))
+struct ChangeReportTests {
+    private let emulator = SessionDevice.emulator()
+
+    private final class Adding: SyncContextDelegate {
+        private let isDone = Mutex(false)
+
+        func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
+            guard operation.itemID == "a",
+                !isDone.withLock({ isDone in
+                    defer { isDone = true }
+                    return isDone
+                })
+            else { return }
+            try await context.table("Note").insert(["text": "note"], id: "n")
+        }
+    }
+
+    @Test("one that others overtake each time is not answered, whatever else is changed meanwhile")
+    func overtakenBesideAnother() async throws {
+        try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .both)
+        let (emulator, delegate) = (emulator, Adding())
+        let isCalm = Mutex(0)
+        device.context.delegate = delegate
+        device.line.set { request in
+            if request.method == "PUT",
+                isCalm.withLock({ count in
+                    defer { count += 1 }
+                    return count < 8
+                })
+            {
+                do { try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem") } catch { Issue.record(error) }
+            }
+            return .answered
+        }
+        try await device.table.update(Record(id: "a", ["text": "mine"]))
+        let waiting = Task {
+            try await device.session.wait(for: .upload)
+            return emulator.texts()
+        }
+        while try await !device.context.operations().isEmpty {
+            device.clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(try await waiting.value == ["mine"])
+        withExtendedLifetime(delegate) {}
+        await device.session.close()
+    }
+
+    @Test("the progress of uploads is not 1 when a change comes while the queue is read for the first time")
+    func progressAtTheBeginning() async throws {
+        let reads = InterruptedReads(try StoreSchema([todoTable, noteTable]))
+        let device = try SessionDevice(emulator, reads)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .both)
+        device.session.suspend(.upload)
+        reads.interrupt {
+            try await device.add("milk", id: "m")
+            return true
+        }
+        for await progress in device.session.progress(for: .upload, mode: .reportIndefinitely) {
+            // What was read before may be told first.
+            if progress.progressEstimate < 1 { break }
+        }
+        await device.session.close()
+    }
+}
