@@ -5,7 +5,7 @@ extension SyncContext {
     /// the other way round.
     ///
     /// What the server did not take is stored, named in the report, and does not stop the pull. Nor does it when the server forbids
-    /// all that waits (403): the error of the push is thrown behind the pull then.
+    /// all that waits (403): the error of the push is thrown behind the pull then, and what came is not told.
     ///
     /// - Returns: What was sent, and what came.
     /// - Throws: As ``push(_:)`` and ``pull(_:_:options:)``. What was done before stays.
@@ -21,7 +21,12 @@ extension SyncContext {
             push = try await self.push()
         } catch let error as SyncError where error.isOfForbiddenChanges {
             // Who may not write may read.
-            _ = try await pull(tables, .init(order: .pullOnly))
+            do {
+                _ = try await pull(tables, .init(order: .pullOnly))
+            } catch var failure as SyncError {
+                failure.push = error.push
+                throw failure
+            }
             throw error
         }
         do {

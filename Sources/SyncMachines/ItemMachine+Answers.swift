@@ -352,10 +352,11 @@ extension ItemMachine {
         return conflict(shown, sent, .conflict(shown))
     }
 
+    /// The server has no row, and no tombstone.
     private mutating func absent(_ sent: RequestUnderWay<Row>) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         let insertMayArrive = waiting.sent.contains { $0.kind == .insert }
-        if waiting.kind == .delete || waiting.isUndo {
+        if waiting.kind == .delete || waiting.isUndo && !waiting.takesBackDeletion(memory) {
             let effect: RowEffect<Row> = waiting.isUndo ? .remove : .none
             if insertMayArrive, waiting.baseVersion != nil || sent.request == .lookUp {
                 waiting.kind = .delete
@@ -408,5 +409,16 @@ extension ItemMachine {
         guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
         change?.state = .conflicted
         return (outcome, .none)
+    }
+}
+
+extension QueuedChange {
+    /// Whether it is to bring a row back that this device has deleted.
+    fileprivate func takesBackDeletion(_ memory: ItemMemory<Row>) -> Bool {
+        switch kind {
+        case .insert: memory.isDeleted
+        case .update: base?.isDeleted == false && sent.contains(where: \.deletes)
+        case .delete: false
+        }
     }
 }

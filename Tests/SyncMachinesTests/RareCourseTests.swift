@@ -325,6 +325,30 @@ struct RareCourseTests {
     }
 
     @Test(
+        "a deletion that is given up, and of which the server has kept nothing: the row is made again",
+        arguments: [true, false]
+    )
+    func givenUpWithoutTombstone(_ isAnswered: Bool) throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        let deletion = item.send()
+        item.discard()
+        item.receive(isAnswered ? .taken(nil) : .aborted(provesNothingWasDone: false), to: deletion)
+        if isAnswered { item.receive(.failed, to: item.send()) }
+        var lookUp = LookUp.notDone
+        for _ in 0..<4 where item.change != nil {
+            let next = item.send(lookUp)
+            lookUp = .notDone
+            if case .insert? = next?.request {
+                item.receive(.taken(TestRow(content: "a", version: 3)), to: next)
+            } else if case .again(let done) = item.receive(.absent, to: next) {
+                lookUp = done
+            }
+        }
+        #expect(item.change == nil && item.row?.content == "a")
+    }
+
+    @Test(
         "a change of a row that is not known is given up while it is under way, and taken: what was written is given back"
     )
     func givenUpOverUnknown() throws {

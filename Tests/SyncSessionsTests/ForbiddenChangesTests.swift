@@ -44,22 +44,22 @@ struct ForbiddenChangesTests {
         await device.session.close()
     }
 
-    @Test("pulls while it waits for other credentials, and sends nothing meanwhile")
-    func pullsMeanwhile() async throws {
+    @Test("of which pulls fail as well, asks no more often than its pauses allow")
+    func pausesWithFailingPulls() async throws {
         let device = try await device()
-        device.session.start(keeping: [device.table])
+        device.line.set(.status(403))
+        device.session.start(keeping: [device.table, try device.context.table("Note")])
         await device.state { $0 == .waitingForCredentials }
-        try emulator.seed([["id": "later", "text": "x"]], in: "TodoItem")
-        device.session.serverChanged()
-        try await device.session.wait(for: .download)
-        #expect(try await device.store.read(table: "TodoItem", itemID: "later") != nil)
-        #expect(device.line.requests.count { $0.hasPrefix("POST") } == 2)
         await device.session.workEnds()
-        #expect(device.session.state == .waitingForCredentials)
-        device.line.set(.answered)
-        device.clock.advance(by: .seconds(1))
-        try await device.session.wait(for: .upload)
-        #expect(try await device.context.operations().isEmpty)
+        for seconds in [1, 2, 4] {
+            let before = device.line.requests.count
+            await device.clock.sleeperComes { $0 > .zero }
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(device.line.requests.count == before)
+            device.clock.advance(by: .seconds(seconds))
+            await device.line.requestsReach(before + 1)
+            await device.session.workEnds()
+        }
         await device.session.close()
     }
 

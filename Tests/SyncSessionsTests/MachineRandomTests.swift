@@ -122,7 +122,7 @@ struct MachineRandomTests {
             let failures: [SessionFailure?] = [
                 nil, nil, nil, .cancelled, .temporary(name: "a", wait: nil, isAnswer: false),
                 .temporary(name: "b", wait: .seconds(20), isAnswer: true), .credentials(name: "c", isAnswer: true),
-                .forbidden(name: "f"), random < 0.1 ? .permanent : nil, random < 0.5 ? .historyLost : nil,
+                random < 0.1 ? .permanent : nil, random < 0.5 ? .historyLost : nil,
             ]
             return .ended(failures.randomElement(using: &generator) ?? nil, random: random)
         case 47...50:

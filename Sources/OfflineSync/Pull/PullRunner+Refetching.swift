@@ -131,7 +131,9 @@ extension PullRunner {
             guard !request.isOlderThanAnswer(for: .string(id), in: table) else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
             if !purged.isEmpty {
-                try PurgedRowStorage.remove(.string(serverID), PurgedRowStorage.marked, of: table.name, &transaction)
+                // As the row was spelled here.
+                let id = purged[.string(serverID)]?.id ?? .string(serverID)
+                try PurgedRowStorage.remove(id, PurgedRowStorage.marked, of: table.name, &transaction)
             }
             try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
         }
@@ -167,7 +169,9 @@ extension PullRunner {
         try await store.write { transaction in
             try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
             try SetAsideStorage.insert([row], of: table, &transaction)
-            if !mayCome { try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction) }
+            guard !mayCome else { return }
+            try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+            try PurgedRowStorage.remove(.string(serverID), PurgedRowStorage.marked, of: table.name, &transaction)
         }
         events.send(.rowSetAside(table: table.name, row: row))
     }

@@ -116,7 +116,12 @@ struct Purge: Sendable {
             return
         }
         let ids = table.assignsIDs && !rows.isEmpty ? try serverIDs(&transaction) : [:]
-        for (_, row) in rows {
+        for (id, row) in rows {
+            // Of one that says nothing of itself nobody could tell whether it is what was here.
+            guard PurgedRowStorage.isTold(row) else {
+                try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+                continue
+            }
             var row = row
             row.id = ids[row.id] ?? row.id
             try PurgedRowStorage.insert(row, PurgedRowStorage.marked, of: table.name, &transaction)

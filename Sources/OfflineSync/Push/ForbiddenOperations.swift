@@ -29,11 +29,12 @@ struct ForbiddenOperations {
         }
     }
 
-    /// The only operation of a push: what has refused it may be about that alone.
-    var alone: (InFlightOperation, PushAnswer)? { held.count == 1 ? held[0] : nil }
-
-    /// Forgets it: it is recorded.
-    mutating func takeAlone() { held = [] }
+    /// The only operation of a push, when it is to be recorded, because its refusal may be about that alone: by something in front
+    /// of the service, or by a 401 at which earlier pushes have ended while the table answers. A 403 is about who is signed in.
+    mutating func takeAlone() -> (InFlightOperation, PushAnswer)? {
+        guard held.count == 1, held[0].1.isPage || held[0].1.error?.status == 401 else { return nil }
+        return held.removeFirst()
+    }
 
     /// The end of a push that got no other answer.
     var onlyAnswer: SyncError? {

@@ -12,6 +12,7 @@ final class PushProgress: Sendable {
         var behind: Set<Int64> = []
         var leftInGroups: [Int64] = []
         var overtaken: Set<Int64> = []
+        var unsent: Set<Int64> = []
         var notTaken: Set<Int64> = []
         var settlements: [Int64: Int] = [:]
     }
@@ -63,8 +64,13 @@ final class PushProgress: Sendable {
     /// Takes note of one of these.
     func leaveOvertaken(_ number: Int64) { state.withLock { _ = $0.overtaken.insert(number) } }
 
-    /// The operations that the server did not take, in this push or before, and that nobody has settled while this push had
-    /// them.
+    /// The operations that were not to be sent when the push began, because of what earlier ones have met.
+    var unsent: Set<Int64> { state.withLock { $0.unsent } }
+
+    /// Takes note of these.
+    func leaveUnsent(_ numbers: some Sequence<Int64>) { state.withLock { $0.unsent.formUnion(numbers) } }
+
+    /// The operations that the server did not take, and that nobody has settled while this push had them.
     var notTaken: Set<Int64> { state.withLock { $0.notTaken } }
 
     /// Takes note of some of them.
@@ -81,11 +87,10 @@ final class PushProgress: Sendable {
         state.withLock { $0.forbidden.release(inFlight, answer) }
     }
 
-    /// The only operation of the push, when it was forbidden, or when something in front of the service has refused it.
-    var alone: (InFlightOperation, PushAnswer)? { state.withLock { $0.error == nil ? $0.forbidden.alone : nil } }
-
-    /// Takes note that its answer is about it alone, and is recorded.
-    func takeAlone() { state.withLock { $0.forbidden.takeAlone() } }
+    /// The only operation of the push, when its refusal may be about that alone.
+    func takeAlone() -> (InFlightOperation, PushAnswer)? {
+        state.withLock { $0.error == nil ? $0.forbidden.takeAlone() : nil }
+    }
 
     /// The end of a push in which the server has forbidden every change.
     var onlyAnswer: SyncError? { state.withLock { $0.forbidden.onlyAnswer } }

@@ -251,13 +251,10 @@ extension PushRunner {
         return isTaken
     }
 
-    /// Records what was refused, and was all that there was to be sent: by something in front of the service, or because it is
-    /// forbidden, when that was so in earlier pushes as well and the table answers.
+    /// Records what was refused, and was all that there was to be sent, where that may be about it alone.
     private func recordAlone(_ schema: StoreSchema) async {
-        guard let (operation, answer) = progress.alone else { return }
+        guard let (operation, answer) = progress.takeAlone() else { return }
         do {
-            guard try await sender.isAboutTheChange(answer, of: operation) else { return }
-            progress.takeAlone()
             _ = try await process(answer, of: operation, schema)
         } catch {
             progress.end(with: error)

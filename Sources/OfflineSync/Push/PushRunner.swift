@@ -98,7 +98,8 @@ struct PushRunner {
                 }
                 let errors = try OperationErrorCoding.all(&reader, schema)
                 // What tells that these were not taken is gone when the app has edited or settled them since.
-                let edited = try progress.notTaken.subtracting(progress.overtaken)
+                let edited = try (ending == nil ? progress.notTaken.union(progress.unsent) : progress.notTaken)
+                    .subtracting(progress.overtaken)
                     .subtracting(errors.map(\.operationID))
                     .count { number in
                         guard let operation = try OperationQueue.operation(number, &reader, schema) else {
@@ -124,7 +125,9 @@ struct PushRunner {
             let last = try OperationQueue.highestNumber(&reader)
             let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
             // The app may settle them behind the place where their turn has been.
-            progress.leaveNotTaken(try OperationErrorCoding.operations(&reader))
+            let left = try OperationErrorCoding.operations(&reader)
+                .filter { try OperationQueue.operation($0, &reader, schema)?.isToSend == false }
+            progress.leaveUnsent(left)
             return (plan, try CancelledInserts.isNotEmpty(&reader, schema))
         }
         if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0, schema) } }

@@ -51,8 +51,7 @@ extension RequestSender {
             {
                 return PushAnswer(.aborted(provesNothingWasDone: false), error, abort: SyncError(aborting: error))
             }
-            // Whether that is about the change shows when the push has ended.
-            if answer.error?.status != 403 { block.passed(inFlight.operation) }
+            block.passed(inFlight.operation)
             return answer
         }
         guard block.isBlocked(by: inFlight.operation), try await confirmed.answers(inFlight.table, at: remote) else {
@@ -61,14 +60,6 @@ extension RequestSender {
         let second = try await sendingAgain()
         guard second.mayBeAboutTheChange, let error = second.error else { return second }
         return PushAnswer(error.leavesOutcomeOpen ? .failed : .refused(provesNothingWasDone: false), error)
-    }
-
-    /// Whether the refusal of the only change of a push is about that change: a 403 is not, unless earlier pushes have ended with
-    /// it as well and the table answers. Of other answers that was found out before.
-    func isAboutTheChange(_ answer: PushAnswer, of inFlight: InFlightOperation) async throws -> Bool {
-        guard let error = answer.error, error.status == 403, !error.isPageInFront else { return true }
-        guard block.isBlocked(by: inFlight.operation) else { return false }
-        return try await confirmed.answers(inFlight.table, at: remote)
     }
 }
 

@@ -78,8 +78,6 @@ enum SessionFailure: Sendable, Hashable {
     case temporary(name: String, wait: Duration?, isAnswer: Bool)
     /// Somebody has to sign in, or somebody else.
     case credentials(name: String, isAnswer: Bool)
-    /// Somebody else has to sign in who may write: every change was forbidden, while pulls are answered.
-    case forbidden(name: String)
     /// The server has lost its history: everything is to be brought anew.
     case historyLost
     /// Nothing but the app can mend it.

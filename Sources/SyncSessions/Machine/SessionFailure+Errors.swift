@@ -25,10 +25,6 @@ extension SessionFailure {
             self = .historyLost
             return
         }
-        if error.isOfForbiddenChanges, let cause = error.cause as? RemoteError {
-            self = .forbidden(name: cause.failureName)
-            return
-        }
         if let cause = error.cause as? RemoteError {
             // A push in which everything was forbidden says so by its code.
             let isForbidden = error.code == .pushAbortedAuthentication
@@ -79,7 +75,7 @@ extension SessionFailure {
     /// Failures of the same name are the same.
     var name: String {
         switch self {
-        case .temporary(let name, _, _), .credentials(let name, _), .forbidden(let name): name
+        case .temporary(let name, _, _), .credentials(let name, _): name
         case .historyLost, .permanent, .cancelled, .storeClosed: "\(self)"
         }
     }

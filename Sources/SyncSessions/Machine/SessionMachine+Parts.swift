@@ -58,8 +58,6 @@ extension SessionMachine {
         var until: Duration
         /// Whether it is the pulls that fail, while the service answers: changes are sent all the same.
         var isOfPulls = false
-        /// Whether it is only that changes are forbidden: pulls are made all the same.
-        var isOfPushes = false
         /// Whether the server has set that time.
         var isOrdered = false
         var needsCredentials = false

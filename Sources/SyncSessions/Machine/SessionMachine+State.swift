@@ -26,18 +26,13 @@ extension SessionMachine {
             let held = [pushHold, mayPass ? nil : hold?.until].compactMap(\.self)
             times.append(max(pushDue, held.max() ?? pushDue))
         }
-        if open.contains(.download) {
-            let held = hold?.isOfPushes == true ? nil : hold?.until
-            times += pulls.compactMap(\.time).map { max($0, held ?? $0) }
-        }
+        if open.contains(.download) { times += pulls.compactMap(\.time).map { max($0, hold?.until ?? $0) } }
         return times.min()
     }
 
     /// When what has failed is tried again; nil when nothing is waited for.
     var nextAttempt: Duration? {
-        guard work == nil, let hold, !hold.isOfPulls || open.contains(.download),
-            !hold.isOfPushes || open.contains(.upload)
-        else { return nil }
+        guard work == nil, let hold, !hold.isOfPulls || open.contains(.download) else { return nil }
         return wakeTime().map { $0 <= hold.until } ?? false ? hold.until : nil
     }
 
@@ -76,7 +71,7 @@ extension SessionMachine {
     /// Whether what waits is to be sent while pulls are under way.
     func isPushDue(at now: Duration) -> Bool {
         guard phase == .running, open.contains(.upload), !needsReset, let pushDue, let work, !work.resets,
-            !pulls.contains(where: \.precedesPush), hold.map({ $0.until <= now || !$0.isOfPushes }) ?? true
+            !pulls.contains(where: \.precedesPush)
         else { return false }
         return pushDue <= now
     }
@@ -84,17 +79,15 @@ extension SessionMachine {
     /// What is to be done now; nil when there is nothing, or nothing may be done.
     func nextWork(_ now: Duration) -> Work? {
         let isHeld = hold.map { $0.until > now } ?? false
-        let (arePullsHeld, arePushesHeld) = (isHeld && hold?.isOfPushes != true, isHeld && hold?.isOfPulls != true)
-        guard phase == .running, work == nil, !arePullsHeld || !arePushesHeld else { return nil }
+        guard phase == .running, work == nil, !isHeld || hold?.isOfPulls == true else { return nil }
         var next = Work(list: list)
-        let mayPush =
-            open.contains(.upload) && pushDue != nil && !arePushesHeld && pushHold.map { $0 <= now } ?? true
+        let mayPush = open.contains(.upload) && pushDue != nil && pushHold.map { $0 <= now } ?? true
         next.pushes = mayPush && pushDue ?? now <= now
-        if open.contains(.download), !arePullsHeld { next.pulls = pulls.indices.filter { pulls[$0].isDue(at: now) } }
+        if open.contains(.download), !isHeld { next.pulls = pulls.indices.filter { pulls[$0].isDue(at: now) } }
         guard next.pushes || !next.pulls.isEmpty else { return nil }
         if mustReset(now) {
             // It takes pulls; until they are resumed nothing is sent either.
-            guard open.contains(.download), !arePullsHeld else { return nil }
+            guard open.contains(.download), !isHeld else { return nil }
             return Work(resets: true, pulls: Array(pulls.indices), list: list)
         }
         // What waits a moment longer may as well go with a pull: fewer conflicts.

@@ -270,8 +270,7 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func begin(_ next: Work, _ now: Duration) {
         work = next
         // Pulls go on waiting while changes are sent.
-        let passesHold = hold.map { $0.isOfPulls && next.pulls.isEmpty || $0.isOfPushes && !next.pushes } ?? false
-        if !passesHold { hold = nil }
+        if hold?.isOfPulls != true || !next.pulls.isEmpty { hold = nil }
         (lastSign, isSilent) = (now, false)
         isPushAskedAgain = false
         for index in next.pulls {
@@ -351,11 +350,6 @@ struct SessionMachine: Sendable, Hashable {
         case .credentials(let name, let isAnswer):
             isConnected = isAnswer
             holdBack(after: name, nil, random, now, isOfPulls: ofPulls != nil)
-            hold?.needsCredentials = true
-        case .forbidden(let name):
-            isConnected = true
-            holdBack(after: name, nil, random, now)
-            hold?.isOfPushes = true
             hold?.needsCredentials = true
         }
         return []
