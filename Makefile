@@ -13,8 +13,8 @@ export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG
 export SEALEDSYNC_OPTIMIZED := 1
 
 .PHONY: demo test test-all test-defects test-key-defects test-rules test-key-stores bench test-sqlcipher4 \
-	test-memory-release test-memory-debug test-dependency explore sqlcipher4 store-results docs build build-tests lint format clean \
-	prerequisites swift-version libraries openssl install
+	test-memory-release test-memory-debug test-dependency explore sqlcipher4 store-results docs build build-tests lint \
+	format clean prerequisites swift-version libraries openssl install
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync

@@ -16,21 +16,17 @@ extension SyncContext {
             if let push = pull.push { return SyncReport(push: push, pull: pull) }
             return SyncReport(push: try await reportOfNothingSent(), pull: pull)
         }
-        let push: PushReport
+        var forbidden: SyncError?
+        var push = PushReport()
         do {
             push = try await self.push()
         } catch let error as SyncError where error.isOfForbiddenChanges {
             // Who may not write may read.
-            do {
-                _ = try await pull(tables, .init(order: .pullOnly))
-            } catch var failure as SyncError {
-                failure.push = error.push
-                throw failure
-            }
-            throw error
+            (forbidden, push) = (error, error.push ?? push)
         }
         do {
             let pull = try await pull(tables, .init(order: .pullOnly))
+            if let forbidden { throw forbidden }
             return SyncReport(push: push, pull: pull)
         } catch var error as SyncError {
             // What was sent has arrived, whatever became of the rest.

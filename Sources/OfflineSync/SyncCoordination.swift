@@ -20,7 +20,7 @@ final class SyncCoordination: Sendable {
     /// The change at which the last pushes have ended.
     let block = StumblingBlock()
 
-    /// Whether fresh rows lie beside those of before; nil while that is not known.
+    /// Whether fresh rows lie beside those of before.
     let hasFreshRows = Mutex(FreshRowsKnowledge())
 
     /// Whether a push or pull waits for what the task does, or is taken to.
@@ -50,9 +50,15 @@ final class SyncCoordination: Sendable {
 
 /// Whether fresh rows lie beside those of before, as far as that was read; nil when it is to be read.
 struct FreshRowsKnowledge: Sendable {
+    private(set) var value: Bool?
     private(set) var changes = 0
-    var value: Bool?
 
+    /// Takes note of what was read when there were so many changes.
+    mutating func learn(_ value: Bool, at changes: Int) {
+        if changes == self.changes { self.value = value }
+    }
+
+    /// Takes note that it has changed, or is about to.
     mutating func change(to value: Bool?) {
         changes += 1
         self.value = value

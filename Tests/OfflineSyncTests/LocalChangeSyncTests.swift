@@ -44,16 +44,22 @@ struct LocalChangeSyncTests {
     }
 
     /// What is in the store by then is the app's, not the server's.
+    /// A context whose app writes items itself, and has changed the one that both sides have.
+    private func changedByTheApp(_ world: SyncWorld) async throws -> (SyncContext, SyncTable<Record>) {
+        try await world.shareItem()
+        let store = try makeStore(handlesOperations: false)
+        let context = SyncContext(store: store, remote: world.laptop.server)
+        let table = try context.table("TodoItem")
+        try await table.pull(queryID: "all")
+        try await store.upsert([Record(id: "a", ["text": "mine"])], table: "TodoItem")
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        return (context, table)
+    }
+
     @Test("items written by the app: a change that is given up gives way to what the server has")
     func appWritesItemsAndGivesUp() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in
-            try await world.shareItem()
-            let store = try makeStore(handlesOperations: false)
-            let context = SyncContext(store: store, remote: world.laptop.server)
-            let table = try context.table("TodoItem")
-            try await table.pull(queryID: "all")
-            try await store.upsert([Record(id: "a", ["text": "mine"])], table: "TodoItem")
-            try await table.update(Record(id: "a", ["text": "mine"]))
+            let (context, table) = try await changedByTheApp(world)
             let operation = try #require(try await context.operations().first)
             #expect(operation.baseItem == nil && operation.baseVersion != nil)
             try await table.revert("a")
@@ -66,13 +72,7 @@ struct LocalChangeSyncTests {
     @Test("an app that writes items itself and gives a change up while it is under way has what the server took")
     func appWritesItemsAndGivesUpUnderWay() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in
-            try await world.shareItem()
-            let store = try makeStore(handlesOperations: false)
-            let context = SyncContext(store: store, remote: world.laptop.server)
-            let table = try context.table("TodoItem")
-            try await table.pull(queryID: "all")
-            try await store.upsert([Record(id: "a", ["text": "mine"])], table: "TodoItem")
-            try await table.update(Record(id: "a", ["text": "mine"]))
+            let (context, table) = try await changedByTheApp(world)
             world.laptop.server.intercept(.whileUnderWay { try await table.revert("a") })
             for _ in 0..<2 { #expect(try await context.push().failures.isEmpty) }
             try await table.pull(queryID: "all")

@@ -200,6 +200,21 @@ struct PurgeTests {
         }
     }
 
+    @Test("forced, it has the row come that others have made under the id of an insert that is given up")
+    func forcedOverTheirInsert() async throws {
+        try await withRows(age: 60_000) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine", "complete": true], id: "x")
+            try await world.phone.table.insert(["text": "theirs", "complete": true], id: "x")
+            _ = try await world.phone.context.push()
+            let pullOnly = PullOptions(order: .pullOnly)
+            #expect(try await laptop.context.pull(laptop.table, queryID: "all", options: pullOnly).skipped == 1)
+            #expect(try await laptop.context.forcePurge(done) == 1)
+            try await laptop.pull()
+            #expect(try await laptop.texts() == ["c": "c", "d": "d", "x": "theirs"])
+        }
+    }
+
     @Test("forced, it leaves nothing out that came while the changes waited, and has nothing else come")
     func forcedOverNews() async throws {
         try await withRows(age: 60_000) { world in

@@ -131,15 +131,15 @@ struct ChangeReportTests {
         let device = try SessionDevice(emulator, reads)
         device.session.start(keeping: [device.table])
         try await device.session.wait(for: .both)
+        await device.session.workEnds()
         device.session.suspend(.upload)
+        await device.session.running.withLock { $0.storing }?.value
         reads.interrupt {
             try await device.add("milk", id: "m")
             return true
         }
-        for await progress in device.session.progress(for: .upload, mode: .reportIndefinitely) {
-            // What was read before may be told first.
-            if progress.progressEstimate < 1 { break }
-        }
+        var progress = device.session.progress(for: .upload, mode: .reportIndefinitely).makeAsyncIterator()
+        #expect(try #require(await progress.next()).progressEstimate < 1)
         await device.session.close()
     }
 }

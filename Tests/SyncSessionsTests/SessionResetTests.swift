@@ -90,6 +90,28 @@ struct SessionResetTests {
         await device.session.close()
     }
 
+    @Test("a push that looks whether one is under way while it ends keeps no later one from being made")
+    func pushBesideTheEnd() async throws {
+        let store = InterruptedReads(try StoreSchema([todoTable, noteTable]))
+        // In another process: nothing is known of it in this one.
+        do {
+            let broken = try SessionDevice(emulator, store)
+            broken.line.set(.unreachable)
+            await #expect(throws: SyncError.self) {
+                try await broken.context.reset(onto: [FreshPull(Query("TodoItem"))], discardsChanges: false)
+            }
+        }
+        let device = try SessionDevice(emulator, store)
+        try await device.add("milk")
+        store.interrupt { [context = device.context] in
+            try await Task.detached { try await context.endReset() }.value
+            return true
+        }
+        let error = await #expect(throws: SyncError.self) { _ = try await device.context.push() }
+        #expect(error?.code == .historyLost)
+        #expect(try await device.context.push().pushed == 1)
+    }
+
     /// Where the server says it in a pull, nothing is to be sent before that.
     private static func pull(_ device: SessionDevice) -> SessionPull {
         SessionPull(device.table, options: PullOptions(order: .pullFirst))

@@ -209,6 +209,17 @@ struct SessionStateTests {
         await device.session.close()
     }
 
+    @Test("is waited for by nobody once it is closed, whatever was under way", .timeLimit(.minutes(1)))
+    func waitedForAfterTheEnd() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.held)
+        device.session.start(keeping: [device.table])
+        await device.line.requestsReach(1)
+        await device.session.close()
+        await device.session.workEnds()
+        #expect(await device.session.reconnect() == .notStarted)
+    }
+
     @Test("says what reconnecting did")
     func reconnect() async throws {
         let device = try SessionDevice(emulator)

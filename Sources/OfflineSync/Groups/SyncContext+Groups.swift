@@ -44,10 +44,10 @@ extension SyncContext {
     public func observe<Value: Sendable & Equatable>(
         _ body: @escaping @Sendable (inout SyncReader) throws -> Value
     ) -> StoreObservation<Value> {
-        let (tables, told) = (ReadTables(), ToldRows())
+        let (tables, told) = (ReadTables(), RowsToldByClosure())
         return StoreObservation(of: store, tables: tables.names) { reader in
             var reader = SyncReader(self, StoreReader(reader.backend), noticing: tables)
-            return try ToldRows.$ofClosure.withValue(told) { try body(&reader) }
+            return try RowsToldByClosure.$current.withValue(told) { try body(&reader) }
         } transform: {
             $0
         }

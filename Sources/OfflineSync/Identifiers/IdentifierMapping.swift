@@ -42,8 +42,7 @@ enum IdentifierMapping {
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Bool {
-        let query = ConfigurationTable.query(.formerID, table.name).filtered(by: Column("value") == .string(id))
-        return try !transaction.records(query.selecting([])).isEmpty
+        try !formerIDs(of: id, in: table, &transaction).isEmpty
     }
 
     /// The ids that a row had on the server before it was made anew, in their order.

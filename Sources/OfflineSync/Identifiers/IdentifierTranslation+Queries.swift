@@ -16,21 +16,14 @@ extension IdentifierTranslation {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> QueryPredicate {
         switch predicate {
-        case .comparison(.column(let column), let comparison, .value(let value)),
-            .comparison(.value(let value), let comparison, .column(let column)):
-            let all = try names(of: value, column, &transaction)
-            switch comparison {
-            case .equal where all.count > 1: return .isAnyOf(.column(column), all)
-            case .notEqual where all.count > 1: return .not(.isAnyOf(.column(column), all))
-            default: break
-            }
-        default: break
-        }
-        switch predicate {
         case .comparison(.column(let column), let comparison, .value(let value)):
-            return .comparison(.column(column), comparison, .value(try outgoing(value, column, &transaction)))
+            let names = try names(of: value, column, &transaction)
+            return Self.membership(of: column, comparison, names)
+                ?? .comparison(.column(column), comparison, .value(names[0]))
         case .comparison(.value(let value), let comparison, .column(let column)):
-            return .comparison(.value(try outgoing(value, column, &transaction)), comparison, .column(column))
+            let names = try names(of: value, column, &transaction)
+            return Self.membership(of: column, comparison, names)
+                ?? .comparison(.value(names[0]), comparison, .column(column))
         case .isAnyOf(.column(let column), let values):
             return .isAnyOf(.column(column), try values.flatMap { try names(of: $0, column, &transaction) })
         case .all(let parts): return .all(try parts.map { try outgoing($0, &transaction) })
@@ -40,8 +33,22 @@ extension IdentifierTranslation {
         }
     }
 
+    /// The comparison with several names of one row; nil where one of them is enough, or none is more equal than another.
+    private static func membership(
+        of column: String,
+        _ comparison: QueryComparison,
+        _ names: [FieldValue]
+    ) -> QueryPredicate? {
+        guard names.count > 1 else { return nil }
+        return switch comparison {
+        case .equal: .isAnyOf(.column(column), names)
+        case .notEqual: .not(.isAnyOf(.column(column), names))
+        default: nil
+        }
+    }
+
     /// The values by which rows of the server may name the row that a value names here: that is the server's id, and those that
-    /// the row had before it was made anew there.
+    /// the row had before it was made anew there, in their order. There is always one.
     private func names(
         of value: FieldValue,
         _ column: String,

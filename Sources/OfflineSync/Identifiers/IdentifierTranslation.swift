@@ -162,11 +162,8 @@ struct IdentifierTranslation: Sendable {
         {
             return here
         }
-        if hasOperations, let id = record.id.stringValue,
-            let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema),
-            !waiting.change.insertWaits
-        {
-            return waiting.itemID
+        if hasOperations, let id = record.id.stringValue, let here = try deletedHere(id, in: table, &transaction) {
+            return here
         }
         return record.isDeleted ? nil : ItemID.make()
     }

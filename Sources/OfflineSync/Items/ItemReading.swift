@@ -73,31 +73,14 @@ func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
 extension SyncEvents {
     /// Tells rows that were left out of what was read.
     func tell(_ leftOut: [(id: RecordID, error: SyncError)], of table: String) {
-        let untold = ToldRows.ofClosure?.added(leftOut, of: table) ?? leftOut
+        let untold = RowsToldByClosure.current?.news(leftOut, of: table) ?? leftOut
         for row in untold { send(.itemLeftOut(table: table, id: row.id, reason: row.error.message)) }
     }
 }
 
 /// The rows that a live query has left out of its last result: it tells each once, and again when its reason is another.
 final class ToldRows: Sendable {
-    /// Those of the live query whose closure is running.
-    @TaskLocal static var ofClosure: ToldRows?
-
     private let told = Mutex<[RecordID: String]>([:])
-    private let toldByTable = Mutex<[String: [RecordID: String]]>([:])
-
-    /// What was not told yet of what a closure has read: one that reads a part of a table says nothing of the rest.
-    func added(
-        _ leftOut: [(id: RecordID, error: SyncError)],
-        of table: String
-    ) -> [(id: RecordID, error: SyncError)] {
-        guard !leftOut.isEmpty else { return [] }
-        return toldByTable.withLock { told in
-            leftOut.filter {
-                told[table, default: [:]].updateValue($0.error.message, forKey: $0.id) != $0.error.message
-            }
-        }
-    }
 
     /// What was not told yet.
     func news(_ leftOut: [(id: RecordID, error: SyncError)]) -> [(id: RecordID, error: SyncError)] {
@@ -105,6 +88,26 @@ final class ToldRows: Sendable {
             let before = told
             told = Dictionary(leftOut.map { ($0.id, $0.error.message) }) { first, _ in first }
             return leftOut.filter { before[$0.id] != $0.error.message }
+        }
+    }
+}
+
+/// The same for the closure of a live query, which may read several tables, and parts of one, which say nothing of the rest.
+final class RowsToldByClosure: Sendable {
+    /// Those of the closure that is running.
+    @TaskLocal static var current: RowsToldByClosure?
+
+    private let told = Mutex<[String: [RecordID: String]]>([:])
+
+    /// What was not told yet.
+    func news(
+        _ leftOut: [(id: RecordID, error: SyncError)],
+        of table: String
+    ) -> [(id: RecordID, error: SyncError)] {
+        told.withLock { told in
+            leftOut.filter {
+                told[table, default: [:]].updateValue($0.error.message, forKey: $0.id) != $0.error.message
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ struct PageApplication: Sendable {
         var deletions: [RecordID] = []
         var merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
         // What one row of the page shows is known for all of them.
-        if merge.hasUnshownColumns { for record in records where !record.isDeleted { merge.see(record) } }
+        for record in records where !record.isDeleted { merge.see(record) }
         // Looked up once for the page. What is done with one row changes nothing of this for another.
         let itemKeys = { records.compactMap { $0.id.stringValue.map { OperationCoding.itemKey($0, table) } } }
         let waiting = try OperationQueue.operations(for: itemKeys, in: table, &transaction, schema)
@@ -133,8 +133,6 @@ struct PageApplication: Sendable {
 
     /// The rows without those that come again later. Mostly none does.
     private func latest(_ records: [Record]) -> [Record] {
-        var sieve = IDSieve(count: records.count)
-        guard records.contains(where: { sieve.mayHave($0.id) }) else { return records }
         var seen = Set<RecordID>(minimumCapacity: records.count)
         let isNew = { (record: Record) in seen.insert(record.id.folded(for: table.idComparison)).inserted }
         guard !records.allSatisfy(isNew) else { return records }

@@ -42,8 +42,8 @@ public struct PullOptions: Sendable {
     /// Asked after every page whether to stop all the same, as at a bound.
     package var isInterrupted: (@Sendable () -> Bool)?
 
-    /// Called after every page but the last of a pull that would begin at the beginning again if it were interrupted: others
-    /// have their turn. What it throws ends the pull.
+    /// Called by a pull that reconciles, after every page but the last and between the rows that are asked for behind them: it
+    /// would begin at the beginning again if it were interrupted. What it throws ends the pull.
     package var betweenPages: (@Sendable () async throws -> Void)?
 
     /// Creates options.

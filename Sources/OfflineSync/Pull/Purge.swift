@@ -64,8 +64,10 @@ struct Purge: Sendable {
         try PurgedRowStorage.removeAll(of: table, &transaction)
     }
 
-    /// Has a row come all the same that was passed over while one of the changes waited that are given up.
-    func keepNews(of operations: [TableOperation], _ transaction: inout StoreTransaction) throws {
+    /// Has a row come all the same that was passed over while one of the changes waited that are given up. What was here says
+    /// nothing of it.
+    func askForNews(of operations: [TableOperation], _ transaction: inout StoreTransaction) throws {
+        guard !resetsDeltaTokens else { return }
         for operation in operations where operation.change.asksForRow {
             try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
         }

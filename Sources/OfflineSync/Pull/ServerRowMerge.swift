@@ -46,9 +46,6 @@ struct ServerRowMerge: Sendable {
         var replacesRow = false
     }
 
-    /// Whether rows may show a column for the first time.
-    var hasUnshownColumns: Bool { !unshown.isEmpty }
-
     /// Takes note of the columns that a row shows.
     mutating func see(_ serverRow: Record) {
         guard !unshown.isEmpty else { return }

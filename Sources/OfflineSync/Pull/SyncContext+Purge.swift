@@ -72,9 +72,9 @@ extension SyncContext {
                     try AttachmentMarks.keepDue(in: table, givingUp: true, schema, &transaction)
                     let waiting = try purge.waiting(&transaction)
                     let operations = try waiting.compactMap { try OperationQueue.operation($0, &transaction, schema) }
-                    try purge.keepNews(of: operations, &transaction)
                     // Before the changes go: they may be what the query asks for.
                     try purge.run(&transaction)
+                    try purge.askForNews(of: operations, &transaction)
                     for operation in operations { try OperationQueue.remove(operation, &transaction) }
                     try AttachmentRemovals.withdrawAll(&transaction)
                     return waiting.count

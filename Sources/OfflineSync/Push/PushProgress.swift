@@ -68,13 +68,13 @@ final class PushProgress: Sendable {
     var unsent: Set<Int64> { state.withLock { $0.unsent } }
 
     /// Takes note of these.
-    func leaveUnsent(_ numbers: some Sequence<Int64>) { state.withLock { $0.unsent.formUnion(numbers) } }
+    func leaveUnsent(_ numbers: some Sequence<Int64>) { state.withLock { $0.unsent = Set(numbers) } }
 
     /// The operations that the server did not take, and that nobody has settled while this push had them.
     var notTaken: Set<Int64> { state.withLock { $0.notTaken } }
 
-    /// Takes note of some of them.
-    func leaveNotTaken(_ numbers: some Sequence<Int64>) { state.withLock { $0.notTaken.formUnion(numbers) } }
+    /// Takes note of one of them.
+    func leaveNotTaken(_ number: Int64) { state.withLock { _ = $0.notTaken.insert(number) } }
 
     /// How often this push has settled an operation.
     func settlements(of number: Int64) -> Int { state.withLock { $0.settlements[number] ?? 0 } }

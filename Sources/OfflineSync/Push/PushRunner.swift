@@ -98,7 +98,8 @@ struct PushRunner {
                 }
                 let errors = try OperationErrorCoding.all(&reader, schema)
                 // What tells that these were not taken is gone when the app has edited or settled them since.
-                let edited = try (ending == nil ? progress.notTaken.union(progress.unsent) : progress.notTaken)
+                // Of earlier ones only a push that came to its end tells: otherwise their turn may not have come.
+                let edited = try progress.notTaken.union(ending == nil ? progress.unsent : [])
                     .subtracting(progress.overtaken)
                     .subtracting(errors.map(\.operationID))
                     .count { number in
@@ -228,7 +229,7 @@ struct PushRunner {
             next?.repetitions = inFlight.repetitions + 1
         case .conflict, .hiddenConflict, .parked:
             guard try await settle(inFlight.operation.id, inFlight.table, schema) else {
-                progress.leaveNotTaken([inFlight.operation.id])
+                progress.leaveNotTaken(inFlight.operation.id)
                 break
             }
             guard !progress.isEnding else { break }

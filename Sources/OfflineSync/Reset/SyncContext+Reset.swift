@@ -121,7 +121,7 @@ extension SyncContext {
             let read = try await resetStage().isBegun
             isBegun = read
             // What was changed while that was read is known better by now.
-            coordination.hasFreshRows.withLock { if $0.changes == changes { $0.value = read } }
+            coordination.hasFreshRows.withLock { $0.learn(read, at: changes) }
         }
         guard isBegun == true else { return }
         throw SyncError(

@@ -72,9 +72,7 @@ extension SyncSession {
             try await push(context) { true }
         } catch let error as SyncError where error.isOfForbiddenChanges {
             running.withLock { $0.pushFailure = error }
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
+        } catch  where !(error is CancellationError) {
             // No pull is to blame for it.
             throw EndedPush(cause: error)
         }

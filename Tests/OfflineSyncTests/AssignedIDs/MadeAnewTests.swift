@@ -89,21 +89,27 @@ struct MadeAnewTests {
         }
     }
 
+    /// A list of the phone's that the laptop has deleted is made anew, and has another id; a task still names it by the former one.
+    private func makeListAnew(_ world: AssignedIDWorld) async throws {
+        let (phone, laptop) = (world.phone, world.laptop)
+        try await phone.lists.insert(["text": "shopping"], id: "l")
+        try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+        _ = try await phone.context.push()
+        try await laptop.pullAll()
+        let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+        try await laptop.lists.delete(list)
+        _ = try await laptop.context.push()
+        try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+        let conflict = try #require(try await phone.context.push().conflicts.first)
+        try await phone.context.resolve(conflict, with: .keepMine)
+        #expect(try await phone.context.push().notTaken.isEmpty)
+    }
+
     @Test("is still the one that rows mean which name it by the id that it had", arguments: DatasyncDialect.allCases)
     func namedByItsFormerID(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
             let (phone, laptop) = (world.phone, world.laptop)
-            try await phone.lists.insert(["text": "shopping"], id: "l")
-            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
-            _ = try await phone.context.push()
-            try await laptop.pullAll()
-            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
-            try await laptop.lists.delete(list)
-            _ = try await laptop.context.push()
-            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
-            let conflict = try #require(try await phone.context.push().conflicts.first)
-            try await phone.context.resolve(conflict, with: .keepMine)
-            #expect(try await phone.context.push().notTaken.isEmpty)
+            try await makeListAnew(world)
             // Somebody who does not know that changes the task.
             let task = try #require(try await laptop.store.read(Query("Tasks")).records.first?.id)
             try await laptop.tasks.update(Record(id: task, ["text": "oat milk"]))
@@ -122,18 +128,8 @@ struct MadeAnewTests {
     )
     func reconciledByItsFormerID(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
-            let (phone, laptop) = (world.phone, world.laptop)
-            try await phone.lists.insert(["text": "shopping"], id: "l")
-            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
-            _ = try await phone.context.push()
-            try await laptop.pullAll()
-            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
-            try await laptop.lists.delete(list)
-            _ = try await laptop.context.push()
-            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
-            let conflict = try #require(try await phone.context.push().conflicts.first)
-            try await phone.context.resolve(conflict, with: .keepMine)
-            #expect(try await phone.context.push().notTaken.isEmpty)
+            let phone = world.phone
+            try await makeListAnew(world)
             for predicate in [Column("list") == "l", Column("list").isAny(of: ["l", "other"])] {
                 let query = phone.tasks.query.filtered(by: predicate)
                 try await phone.context.pull(query, options: .init(order: .pullOnly, reconciles: true))

@@ -1,9 +1,11 @@
-import OfflineSync
 import ReferenceStore
 import RemoteContract
 import StoreConformance
 import SyncContract
+import SyncMachines
 import Testing
+
+@testable import OfflineSync
 
 @Suite("A server that has lost its history")
 struct ResetTests {
@@ -195,6 +197,28 @@ struct ResetTests {
         let operation = try #require(try await context.operations().first)
         #expect(operation.isUndo && operation.kind == .delete, "the insert may still arrive")
         try await expectEqual(["a": "a"])
+    }
+
+    @Test(
+        "an insert that was sent and dropped is known again though the server has filled it in: no conflict with oneself"
+    )
+    func droppedInsert() async throws {
+        let own = Record(id: "a", ["text": "a", "complete": .null])
+        let remote = ScriptedRemote { _, _ in
+            PullPage(records: [Record(id: "a", ["text": "a", "complete": false, "version": "v1"])], cursor: "1")
+        }
+        let store = try makeStore()
+        let context = SyncContext(store: store, remote: remote)
+        try await store.write { transaction in
+            try transaction.upsert([own], into: "TodoItem")
+            var memory = ItemMemory<Record>()
+            memory.sent = [SentRequest(.insert, content: own)]
+            try ItemMemoryStorage.set(memory, of: "a", in: todoTable, &transaction)
+        }
+        try await context.table("TodoItem").update(Record(id: "a", ["text": "mine"]))
+        let report = try await context.reset(onto: all, discardsChanges: false)
+        #expect(report.conflicts == 0 && report.recovered == 1, "\(report)")
+        #expect(try await texts(context) == ["a": "mine"])
     }
 
     @Test("a group stays one: what cannot be sent holds back the rest")
