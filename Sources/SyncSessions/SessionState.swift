@@ -12,13 +12,13 @@ extension SyncSession {
         /// Working, or waiting for something to do.
         case active
         /// The server wants somebody to sign in, or somebody else. It is tried again as after any failure, and at once
-        /// with ``SyncSession/reconnect()``.
+        /// with ``SyncSession/reconnect()``. Where it is changes alone that it forbids, pulls are made meanwhile.
         case waitingForCredentials
         /// Suspended in both directions.
         case suspended
         /// The last attempt failed, or the store could not be read; the next one is made then, or earlier when the network
         /// changes, or when a store that was locked is unlocked. When it was the pulls that failed, while the service
-        /// answered, changes are sent meanwhile.
+        /// answered, changes are sent meanwhile; when it was changes on which it failed, pulls are made meanwhile.
         case backingOff(until: Date)
         /// It cannot go on; ``SyncSession/error`` says why. Another start tries again.
         case failed

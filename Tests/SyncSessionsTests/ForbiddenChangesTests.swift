@@ -63,6 +63,46 @@ struct ForbiddenChangesTests {
         await device.session.close()
     }
 
+    @Test("goes on bringing what is new while nothing is sent")
+    func goesOnPulling() async throws {
+        let device = try await device()
+        device.session.start(keeping: [device.table])
+        await device.state { $0 == .waitingForCredentials }
+        try emulator.seed([["id": "new", "text": "x"]], in: "TodoItem")
+        device.session.serverChanged()
+        try await device.session.wait(for: .download)
+        await device.session.workEnds()
+        #expect(try await device.store.read(table: "TodoItem", itemID: "new") != nil)
+        #expect(device.line.requests.count { $0.hasPrefix("POST") } == 2)
+        #expect(device.session.state == .waitingForCredentials)
+        #expect((device.session.error as? SyncError)?.code == .pushAbortedAuthentication)
+        device.line.set { _ in .answered }
+        _ = await device.session.reconnect()
+        try await device.session.wait(for: .upload)
+        #expect(device.session.state == .active && device.session.error == nil)
+        await device.session.close()
+    }
+
+    @Test("is tried again after its own pauses, which grow, however often it pulls between them")
+    func ownPauses() async throws {
+        let device = try await device()
+        device.session.start(keeping: [device.table], options: SessionOptions(pullInterval: .seconds(1)))
+        await device.state { $0 == .waitingForCredentials }
+        var (pauses, last) = ([Int](), 0)
+        for second in 1...16 {
+            await device.session.workEnds()
+            await device.clock.sleeperComes { $0 > .zero }
+            let before = device.line.requests.count
+            device.clock.advance(by: .seconds(1))
+            await device.line.requestsReach(before + 1)
+            await device.session.workEnds()
+            let posts = device.line.requests.count { $0.hasPrefix("POST") }
+            if posts > 2 + 2 * pauses.count { (pauses, last) = (pauses + [second - last], second) }
+        }
+        #expect(pauses == [1, 2, 4, 8])
+        await device.session.close()
+    }
+
     @Test("brings everything also within a given time")
     func background() async throws {
         let device = try await device()

@@ -50,6 +50,9 @@ struct MachineRandomTests {
                     {
                         failures.append("pushes before what precedes it")
                     }
+                    if work.pushes, let obstacle = machine.pushObstacle, obstacle.until > now {
+                        failures.append("pushes before its time")
+                    }
                     if machine.phase != .running { failures.append("works while \(machine.phase)") }
                     running = work
                 case .cancelWork: if running == nil { failures.append("cancels nothing") }
@@ -105,7 +108,14 @@ struct MachineRandomTests {
         case 14: return .suspended(direction(&generator))
         case 15...17: return .resumed(direction(&generator))
         case 18: return .reconnect
-        case 19...24 where run.running?.pushes == true: return .pushed(hasNewer: Bool.random(using: &generator))
+        case 19...24 where run.running?.pushes == true:
+            let failures: [SessionFailure] = [
+                .credentials(name: "f", isAnswer: true), .temporary(name: "g", wait: nil, isAnswer: true),
+            ]
+            guard random < 0.3, let failure = failures.randomElement(using: &generator) else {
+                return .pushed(hasNewer: Bool.random(using: &generator))
+            }
+            return .pushFailed(failure, random: random)
         case 25...34:
             guard let index = run.running?.pulls.randomElement(using: &generator) else { return .woken }
             let failures: [SessionFailure] = [

@@ -46,6 +46,8 @@ struct MachineTableTests {
                 working + [.answered, .pullFailed(0, .permanent, random: 0), .pushed(hasNewer: false), end]
             ),
             ("ordered off", pushing + [.ended(.temporary(name: "503", wait: .seconds(60), isAnswer: true), random: 0)]),
+            ("push failed", pushing + [.pushFailed(failed, random: 0), end]),
+            ("push forbidden", pushing + [.pushFailed(.credentials(name: "403", isAnswer: true), random: 0), end]),
             ("signed out", pushing + [.ended(.credentials(name: "401", isAnswer: true), random: 0)]),
             ("backing off, without upload", pushing + [.ended(unreachable, random: 0), .suspended(.upload)]),
             ("download off", [start, fresh, .suspended(.download), .changed]),
@@ -89,6 +91,7 @@ struct MachineTableTests {
         ("reconnect", .reconnect),
         ("pushed", .pushed(hasNewer: false)),
         ("pushed, newer", .pushed(hasNewer: true)),
+        ("push fails", .pushFailed(.temporary(name: "500", wait: nil, isAnswer: true), random: 0)),
         ("pulled", .pulled(0)),
         ("pulled, other", .pulled(7)),
         ("pull fails", .pullFailed(0, .temporary(name: "500", wait: nil, isAnswer: true), random: 0)),

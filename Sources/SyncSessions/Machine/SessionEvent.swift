@@ -35,6 +35,9 @@ enum SessionEvent: Sendable, Hashable {
     case pushingEnded(Bool)
     /// A push has ended without an error; there may be changes that it has not seen.
     case pushed(hasNewer: Bool)
+    /// The server fails on what was pushed, or forbids it, while it answers: it is to be sent again. The number is random, 0
+    /// to 1.
+    case pushFailed(SessionFailure, random: Double)
     /// A pull of the work under way is complete.
     case pulled(Int)
     /// Of one that was not complete for too long there are all news, and not all of which the server has forgotten that it was

@@ -24,11 +24,18 @@ extension SessionMachine {
         var time: Duration? { due.map { max($0, obstacle?.until ?? $0) } }
     }
 
-    /// Why a pull fails while the service answers.
+    /// Why a pull, or the push, fails while the service answers.
     struct Obstacle: Sendable, Hashable {
         var failure: SessionFailure
         var until: Duration
-        var backoff: BackoffProgress
+        private var backoff: BackoffProgress
+
+        /// One that is met now, and perhaps was before.
+        init(_ failure: SessionFailure, _ rule: Backoff, after last: Obstacle?, random: Double, _ now: Duration) {
+            self.failure = failure
+            backoff = last?.backoff ?? BackoffProgress()
+            until = now + backoff.wait(after: failure.name, rule, random: random)
+        }
     }
 
     /// When a session syncs, as far as it decides by that.

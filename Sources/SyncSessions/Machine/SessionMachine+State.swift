@@ -32,8 +32,21 @@ extension SessionMachine {
 
     /// When what has failed is tried again; nil when nothing is waited for.
     var nextAttempt: Duration? {
-        guard work == nil, let hold, !hold.isOfPulls || open.contains(.download) else { return nil }
-        return wakeTime().map { $0 <= hold.until } ?? false ? hold.until : nil
+        guard work == nil else { return nil }
+        if let hold, !hold.isOfPulls || open.contains(.download), wakeTime().map({ $0 <= hold.until }) ?? false {
+            return hold.until
+        }
+        guard phase == .running, open.contains(.upload), pushObstacle != nil, let pushDue, let pushHold else {
+            return nil
+        }
+        return max(pushDue, pushHold)
+    }
+
+    /// Whether somebody has to sign in, or somebody else, for anything at all or for what waits to be sent.
+    var needsCredentials: Bool {
+        if let hold { return hold.needsCredentials }
+        guard case .credentials = pushObstacle?.failure, open.contains(.upload), pushDue != nil else { return false }
+        return work?.pushes != true
     }
 
     /// When it is read again what is stored, or what has failed is tried again; nil when neither is waited for.
@@ -60,12 +73,12 @@ extension SessionMachine {
         return now - completed > most
     }
 
-    /// Until when nothing is sent, because a pull fails that precedes every push.
+    /// Until when nothing is sent, because the last push failed, or a pull fails that precedes every push.
     private var pushHold: Duration? {
-        guard open.contains(.download) else { return nil }
+        guard open.contains(.download) else { return pushObstacle?.until }
         let preceding = pulls.filter(\.precedesPush)
         let held = hold?.isOfPulls == true && !preceding.isEmpty ? hold?.until : nil
-        return (preceding.map(\.obstacle?.until) + [held]).compactMap(\.self).max()
+        return (preceding.map(\.obstacle?.until) + [held, pushObstacle?.until]).compactMap(\.self).max()
     }
 
     /// Whether what waits is to be sent while pulls are under way.
@@ -73,7 +86,7 @@ extension SessionMachine {
         guard phase == .running, open.contains(.upload), !needsReset, let pushDue, let work, !work.resets,
             !pulls.contains(where: \.precedesPush)
         else { return false }
-        return pushDue <= now
+        return max(pushDue, pushObstacle?.until ?? pushDue) <= now
     }
 
     /// What is to be done now; nil when there is nothing, or nothing may be done.

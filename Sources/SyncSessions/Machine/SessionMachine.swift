@@ -12,6 +12,8 @@ struct SessionMachine: Sendable, Hashable {
     /// When waiting changes are sent; nil when none wait.
     private(set) var pushDue: Duration?
     private(set) var hold: Hold?
+    /// What stands against pushes alone, since the last one.
+    private(set) var pushObstacle: Obstacle?
     private(set) var isConnected = false
     /// Whether work is under way and the service has given no sign of itself for longer than ``patience``.
     private(set) var isSilent = false
@@ -78,6 +80,8 @@ struct SessionMachine: Sendable, Hashable {
         case .pushed(let hasNewer):
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
+            pushObstacle = nil
+        case .pushFailed(let failure, let random): pushFailed(failure, random, now)
         case .pulled(let index): effects += pulled(index, now, isWhole: true)
         case .pulledNews(let index): effects += pulled(index, now, isWhole: false)
         case .pullFailed(let index, let failure, let random): effects += pullFailed(index, failure, random, now)
@@ -109,6 +113,7 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func start(_ pulls: [Pull], _ options: Settings, _ now: Duration) {
         if phase == .failed {
             hold = nil
+            pushObstacle = nil
             backoff = BackoffProgress()
             // Whoever starts it again in the same way has dealt with it.
             if self.options.resetsManually, options.resetsManually { needsReset = false }
@@ -255,6 +260,7 @@ struct SessionMachine: Sendable, Hashable {
     /// Has everything tried at its time, whatever has failed before.
     private mutating func forgetFailures() {
         backoff = BackoffProgress()
+        pushObstacle = nil
         for index in pulls.indices { pulls[index].obstacle = nil }
     }
 
@@ -295,6 +301,13 @@ struct SessionMachine: Sendable, Hashable {
         return endDoneWaits()
     }
 
+    /// Pulls are made meanwhile: who may not write may read.
+    private mutating func pushFailed(_ failure: SessionFailure, _ random: Double, _ now: Duration) {
+        guard work != nil else { return }
+        answered(now)
+        pushObstacle = Obstacle(failure, options.backoff, after: pushObstacle, random: random, now)
+    }
+
     private mutating func pullFailed(
         _ index: Int,
         _ failure: SessionFailure,
@@ -302,9 +315,8 @@ struct SessionMachine: Sendable, Hashable {
         _ now: Duration
     ) -> [SessionEffect] {
         guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
-        var backoff = pulls[index].obstacle?.backoff ?? BackoffProgress()
-        let wait = backoff.wait(after: failure.name, options.backoff, random: random)
-        pulls[index].obstacle = Obstacle(failure: failure, until: now + wait, backoff: backoff)
+        let last = pulls[index].obstacle
+        pulls[index].obstacle = Obstacle(failure, options.backoff, after: last, random: random, now)
         // What the server refuses is not waited for.
         return failure == .permanent ? endWaits { $0.pulls.contains(index) } : []
     }

@@ -28,7 +28,7 @@ extension SyncSession {
         var workTask: Task<Void, Never>?
         /// Syncs that no start has asked for.
         var singleSyncs: [Int: Task<Bool, any Error>] = [:]
-        /// What the server has failed on in the last push of the work under way.
+        /// Why the last push failed that pulls go on without.
         var pushFailure: (any Error)?
         /// The date of the next attempt, for its time: it is the same however often it is told.
         private var attempt: (time: Duration, date: Date)?
@@ -91,6 +91,9 @@ extension SyncSession {
         var pullError: (any Error)? {
             machine.pulls.indices.lazy.filter { machine.pulls[$0].obstacle != nil }.compactMap { pullErrors[$0] }.first
         }
+
+        /// What goes on failing beside the work under way: the push, or a pull.
+        var lastingError: (any Error)? { machine.pushObstacle == nil ? pullError : pushFailure }
 
         /// Remembers what went wrong last; nil after success.
         mutating func set(_ error: (any Error)?) {

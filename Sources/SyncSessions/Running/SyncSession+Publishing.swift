@@ -106,7 +106,7 @@ extension SyncSession.Status {
         case .loading, .running:
             if machine.open.isEmpty {
                 state = .suspended
-            } else if machine.hold?.needsCredentials == true {
+            } else if machine.needsCredentials {
                 state = .waitingForCredentials
             } else {
                 state = nextAttempt.map { .backingOff(until: $0) } ?? .active

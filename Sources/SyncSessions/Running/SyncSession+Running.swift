@@ -84,7 +84,7 @@ extension SyncSession {
                 let (failure, error) = await perform(work, pulls, context)
                 var isGone = false
                 send(.ended(failure, random: environment.random())) { running in
-                    if failure != .cancelled { running.set(error ?? running.pullError) }
+                    if failure != .cancelled { running.set(error ?? running.lastingError) }
                     isGone = running.isGone(failure, error)
                 }
                 if isGone { send(.obstacleGone) }

@@ -11,10 +11,8 @@ extension SyncSession {
         _ context: SyncContext
     ) async -> (SessionFailure?, (any Error)?) {
         do {
-            let failure = try await gate.withTurn {
-                try await steps(of: work, pulls, context)
-            }
-            return (failure.map { SessionFailure($0) }, failure)
+            try await gate.withTurn { try await steps(of: work, pulls, context) }
+            return (nil, nil)
         } catch {
             let error = (error as? EndedPush)?.cause ?? error
             return (SessionFailure(error), error)
@@ -23,22 +21,18 @@ extension SyncSession {
 
     /// Pulls what precedes a push, pushes, and pulls the rest. A pull that the server refuses or fails on keeps none of
     /// the others from being made, nor does one that breaks off while another one is answered; where it precedes the
-    /// push, nothing is sent.
-    ///
-    /// - Returns: The failure of the server on a change, which stops nothing else.
+    /// push, nothing is sent. What keeps changes from being taken keeps no pull from being made.
     private func steps(
         of work: SessionMachine.Work,
         _ pulls: [SessionPull],
         _ context: SyncContext
-    ) async throws -> (any Error)? {
+    ) async throws {
         guard !work.resets else {
             if try await isResetByTime(context) {
-                guard try await areAnswered(pulls, context) else { return nil }
+                guard try await areAnswered(pulls, context) else { return }
             }
-            try await reset(pulls, context)
-            return nil
+            return try await reset(pulls, context)
         }
-        running.withLock { $0.pushFailure = nil }
         var broken: [BrokenPull] = []
         if !work.pulls.isEmpty {
             running.withLock { running in
@@ -49,16 +43,10 @@ extension SyncSession {
         }
         let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush(in: context) } : []
         if work.pushes {
-            do {
-                try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
-            } catch let error as SyncError where error.isOfForbiddenChanges {
-                // Who may not write may read.
-                running.withLock { $0.pushFailure = error }
-            }
+            try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
         }
         _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context, &broken)
         try await judge(&broken, of: pulls, context)
-        return running.withLock { $0.pushFailure }
     }
 
     /// Sends between pulls, and between the parts of one, what is due meanwhile: no change waits for all the rows there are.
@@ -70,8 +58,6 @@ extension SyncSession {
         guard running.withLock({ $0.machine.work?.pushes ?? false }) else { return }
         do {
             try await push(context) { true }
-        } catch let error as SyncError where error.isOfForbiddenChanges {
-            running.withLock { $0.pushFailure = error }
         } catch  where !(error is CancellationError) {
             // No pull is to blame for it.
             throw EndedPush(cause: error)
@@ -80,11 +66,11 @@ extension SyncSession {
 
     /// Whether something is due to be sent while pulls are under way, and the server has not failed on it.
     private var isPushDueMeanwhile: Bool {
-        running.withLock { $0.pushFailure == nil && $0.machine.isPushDue(at: environment.now()) }
+        running.withLock { $0.machine.isPushDue(at: environment.now()) }
     }
 
-    /// Sends what waits, after something that precedes it, unless that says no. A failure of the server on a change that is to be
-    /// sent again is remembered.
+    /// Sends what waits, after something that precedes it, unless that says no. That the server forbids it, or fails on a change
+    /// that is to be sent again, is told to the machine.
     private func push(_ context: SyncContext, after preceding: () async throws -> Bool) async throws {
         // Who begins to wait from here on waits for the next push.
         let passed = running.withLock { running in
@@ -100,7 +86,8 @@ extension SyncSession {
         } catch {
             running.withLock { $0.isPushing = false }
             await reviewUnfinishedPush()
-            throw error
+            guard let error = error as? SyncError, error.isOfForbiddenChanges else { throw error }
+            return pushFailed(error)
         }
         if report?.requests ?? 0 > 0 { send(.answered) }
         // From here on changes are noticed again; those from before are found here.
@@ -113,13 +100,18 @@ extension SyncSession {
         let areOvertaken = report?.overtaken ?? 0 > 0 && !review.hasNewer
         try await reviewUploads(passing: report?.overtaken ?? 0 > 0 ? [] : passed, failed: failed.union(review.edited))
         try await reviewProgress()
-        let failure = report?.failures.first(where: { failed.contains($0.operationID) }).map { ServerFailure($0) }
-        if failure == nil, !areOvertaken {
-            send(.pushed(hasNewer: review.hasNewer))
-            // What has come since that look found a push that was still due, and left it to that.
-            if !review.hasNewer { await queueChanged(context) }
+        if let failure = report?.failures.first(where: { failed.contains($0.operationID) }) {
+            return pushFailed(ServerFailure(failure))
         }
-        running.withLock { $0.pushFailure = failure ?? (areOvertaken ? OvertakenChanges() : nil) }
+        guard !areOvertaken else { return pushFailed(OvertakenChanges()) }
+        send(.pushed(hasNewer: review.hasNewer))
+        // What has come since that look found a push that was still due, and left it to that.
+        if !review.hasNewer { await queueChanged(context) }
+    }
+
+    /// A push has failed while the service answers.
+    private func pushFailed(_ error: any Error) {
+        send(.pushFailed(SessionFailure(error), random: environment.random())) { $0.pushFailure = error }
     }
 
     /// Tells what was answered of a push that has ended early.
