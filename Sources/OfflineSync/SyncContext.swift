@@ -178,6 +178,7 @@ public final class SyncContext: Sendable {
             try await checkReset()
             events.send(.pushStarted)
             do {
+                try await translateDeclaredReferences()
                 let report = try await PushRunner(
                     store: store,
                     remote: remote,

@@ -20,6 +20,9 @@ final class SyncCoordination: Sendable {
     /// The change at which the last pushes have ended.
     let block = StumblingBlock()
 
+    /// Whether every declared reference is known to hold local ids.
+    let areReferencesTranslated = Atomic(false)
+
     /// Whether fresh rows lie beside those of before.
     let hasFreshRows = Mutex(FreshRowsKnowledge())
 

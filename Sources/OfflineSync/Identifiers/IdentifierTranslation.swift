@@ -108,20 +108,29 @@ struct IdentifierTranslation: Sendable {
         if table.assignsIDs { record.id = .string(id) }
         let named = references.map(\.column).filter { record[$0]?.stringValue != nil }
         guard !named.isEmpty else { return record }
-        let local = try transaction.record(.string(id), in: table.name)
-        var kept = named.filter { record[$0] == local?[$0] }
-        if kept.count < named.count {
-            // The row may name another one since, or was deleted.
-            let sent = try OperationQueue.operation(for: id, in: table, &transaction, schema)?.change.sent ?? []
-            kept = named.filter { column in
-                kept.contains(column) || sent.contains { $0.content?[column] == record[column] }
-            }
-        }
+        let kept = try columnsNamingAsHere(named, of: record, &transaction)
         let values = kept.map { record[$0] }
         for column in kept { record[column] = nil }
         record = try withLocalReferences([record], &transaction).first ?? record
         for (column, value) in zip(kept, values) { record[column] = value }
         return record
+    }
+
+    /// The columns in which a row with its local id names others as the row here does, or as it went out.
+    private func columnsNamingAsHere(
+        _ columns: [String],
+        of record: Record,
+        _ transaction: inout StoreTransaction
+    ) throws -> [String] {
+        guard let id = record.id.stringValue else { return [] }
+        let local = try transaction.record(record.id, in: table.name)
+        let kept = columns.filter { record[$0] == local?[$0] }
+        guard kept.count < columns.count else { return kept }
+        // The row may name another one since, or was deleted.
+        let sent = try OperationQueue.operation(for: id, in: table, &transaction, schema)?.change.sent ?? []
+        return columns.filter { column in
+            kept.contains(column) || sent.contains { $0.content?[column] == record[column] }
+        }
     }
 
     private func withLocalIDs(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
@@ -183,12 +192,13 @@ struct IdentifierTranslation: Sendable {
                     let here =
                         try transaction.record(.string(serverID), in: other.name)?.id.stringValue
                         ?? deletedHere(serverID, in: other, &transaction)
-                    id = here ?? ItemID.make()
-                    known[serverID] = id
                     // One that went out as it is here is no id of the server: the row may still get one.
-                    let translation = IdentifierTranslation(other, schema)
-                    let isServers = try here.map { try translation.serverID(of: $0, &transaction) == $0 } ?? true
-                    if isServers { new.append((id, serverID)) }
+                    let isOurs =
+                        try here.map { try IdentifierTranslation(other, schema).serverID(of: $0, &transaction) != $0 }
+                        ?? !columnsNamingAsHere([column], of: records[index], &transaction).isEmpty
+                    id = here ?? (isOurs ? serverID : ItemID.make())
+                    known[serverID] = id
+                    if !isOurs { new.append((id, serverID)) }
                 }
                 records[index][column] = .string(id)
             }

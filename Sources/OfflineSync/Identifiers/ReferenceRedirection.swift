@@ -1,27 +1,35 @@
 internal import SyncContract
 internal import SyncMachines
 
-/// Has whatever refers to a row refer to another one: the rows of a table, and what the queue keeps of them.
+/// Has whatever refers to some rows refer to others: the rows of a table, and what the queue keeps of them.
 struct ReferenceRedirection {
     private let table: TableDefinition
     private let columns: [String]
-    private let old: String
-    private let new: String
+    private let ids: [String: String]
+
+    /// - Parameter ids: The new ids, by those that they stand for.
+    init(of table: TableDefinition, in columns: [String], _ ids: [String: String]) {
+        self.table = table
+        self.columns = columns
+        self.ids = ids
+    }
 
     /// Nil for a table that does not refer to the other one.
     init?(of table: TableDefinition, to other: TableDefinition, from old: String, to new: String) {
-        columns = table.columns.filter { $0.references == other.name }.map(\.name)
+        let columns = table.columns.filter { $0.references == other.name }.map(\.name)
         guard !columns.isEmpty else { return nil }
-        self.table = table
-        self.old = old
-        self.new = new
+        self.init(of: table, in: columns, [old: new])
     }
 
     func perform(_ schema: StoreSchema, _ transaction: inout StoreTransaction) throws {
         for column in columns {
-            let query = Query(table.name).filtered(by: Column(column) == .string(old)).selecting([])
-            let rows = try transaction.records(query).map { Record(id: $0.id, [column: .string(new)]) }
-            try transaction.upsert(rows, into: table.name)
+            let old = Array(ids.keys)
+            for start in stride(from: 0, to: old.count, by: 500) {
+                let some = old[start..<min(start + 500, old.count)]
+                let query = Query(table.name).filtered(by: Column(column).isAny(of: some.map(FieldValue.string)))
+                let rows = try transaction.records(query.selecting([column]))
+                try transaction.upsert(rows.map(row), into: table.name)
+            }
         }
         guard !table.isLocalOnly else { return }
         for operation in try OperationQueue.all(of: table, &transaction, schema) {
@@ -55,10 +63,13 @@ struct ReferenceRedirection {
         SentRequest(request.kind, content: request.content.map(row), version: request.version)
     }
 
-    /// The row, with the new id where it refers to the old one.
+    /// The row, with the new ids where it refers to the old ones.
     func row(_ record: Record) -> Record {
         var record = record
-        for column in columns where record[column]?.stringValue == old { record[column] = .string(new) }
+        for column in columns {
+            guard let new = record[column]?.stringValue.flatMap({ ids[$0] }) else { continue }
+            record[column] = .string(new)
+        }
         return record
     }
 }

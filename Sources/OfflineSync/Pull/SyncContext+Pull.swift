@@ -126,6 +126,9 @@ extension SyncContext {
             // Who signs out in the middle of it signs out of all of it.
             let whole = RequestCounter()
             do {
+                if !areReferencesTranslated {
+                    try await coordination.gate.withTurn { try await translateDeclaredReferences() }
+                }
                 var forbidden: SyncError?
                 do {
                     if order == .pushFirst, pushes { push = try await pushWaiting(of: names, partOf: whole) }

@@ -50,6 +50,8 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true || key.isEmpty {
                     report("an id of a row\(of) that the server has chosen is not there")
                 }
+            case .reference?:
+                if value?.isEmpty ?? true || key.isEmpty { report("a reference\(of) does not say of what") }
             case .reset?:
                 if value?.isEmpty ?? true { report("where a reset is is not there") }
             case .freshRow?:

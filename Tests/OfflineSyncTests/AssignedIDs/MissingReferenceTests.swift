@@ -136,4 +136,25 @@ struct MissingReferenceTests {
             #expect(try await phone.context.operations().isEmpty)
         }
     }
+
+    @Test("go on naming it when others have edited them, and it is made then", arguments: DatasyncDialect.allCases)
+    func madeThen(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            for id in ["t", "u"] { try await phone.tasks.insert(["text": "milk", "list": "l"], id: id) }
+            try await phone.lists.delete("l")
+            #expect(try await phone.context.push().pushed == 2)
+            try await laptop.pullAll()
+            for task in try await laptop.store.read(Query("Tasks")).records {
+                try await laptop.tasks.update(Record(id: task.id, ["text": "oat milk"]))
+            }
+            #expect(try await laptop.context.push().pushed == 2)
+            try await phone.pullAll()
+            try await phone.lists.insert(["text": "groceries"], id: "l")
+            #expect(try await phone.context.push().pushed == 1)
+            try await phone.pullAll(.init(reconciles: true))
+            #expect(try await phone.told() == ["groceries: oat milk", "groceries: oat milk"])
+        }
+    }
 }

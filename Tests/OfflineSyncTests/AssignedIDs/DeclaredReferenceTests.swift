@@ -1,0 +1,125 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import EmulatorTransport
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import StoreConformance
+import SyncContract
+import Testing
+
+/// An app whose next version says more about its tables: the rows and the queue of before stay.
+@Suite("References that are declared when rows are here already, to rows whose ids the server chooses")
+struct DeclaredReferenceTests {
+    private let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["Lists", "Tasks"]))
+
+    private func store(assignsIDs: Bool, references: Bool) throws -> MemoryStore {
+        MemoryStore(
+            try StoreSchema([
+                TableDefinition("Lists", columns: [.init("text", .string)], assignsIDs: assignsIDs),
+                TableDefinition(
+                    "Tasks",
+                    columns: [
+                        .init("text", .string), .init("list", .string, references: references ? "Lists" : nil),
+                    ]
+                ),
+            ])
+        )
+    }
+
+    private func context(_ store: MemoryStore) throws -> SyncContext {
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        return SyncContext(store: store, remote: remote)
+    }
+
+    private func move(_ old: MemoryStore, to new: MemoryStore) async throws {
+        for table in ["Lists", "Tasks"] + SystemTables.all.map(\.name) {
+            let rows = try await old.read(Query(table)).records
+            try await new.write { try $0.upsert(rows, into: table) }
+        }
+    }
+
+    private func told(_ store: MemoryStore) async throws -> [String] {
+        let lists = try await store.read(Query("Lists")).records
+        let names = Dictionary(uniqueKeysWithValues: lists.map { ($0.id, $0["text"]?.stringValue ?? "") })
+        return try await store.read(Query("Tasks")).records
+            .map { task in
+                let list = task["list"]?.stringValue.map { names[.string($0)] ?? "?" } ?? "none"
+                return "\(list): \(task["text"]?.stringValue ?? "")"
+            }
+            .sorted()
+    }
+
+    private func seed() throws {
+        try emulator.seed([["id": "s1", "text": "shopping"], ["id": "s2", "text": "party"]], in: "Lists")
+        try emulator.seed(
+            [
+                ["id": "t1", "text": "milk", "list": "s1"], ["id": "t2", "text": "balloons", "list": "s2"],
+                ["id": "t3", "text": "nothing"],
+            ],
+            in: "Tasks"
+        )
+    }
+
+    @Test("name rows by their local ids with the next exchange, waiting changes too", arguments: [false, true])
+    func references(_ pushesFirst: Bool) async throws {
+        try seed()
+        let before = try store(assignsIDs: true, references: false)
+        let first = try context(before)
+        try await first.pull(first.table("Lists"), first.table("Tasks"))
+        try await first.table("Tasks").update(Record(id: "t1", ["text": "oat milk"]))
+        #expect(try await told(before) == ["?: balloons", "?: oat milk", "none: nothing"])
+        let later = try store(assignsIDs: true, references: true)
+        try await move(before, to: later)
+        let second = try context(later)
+        if pushesFirst {
+            #expect(try await second.push().pushed == 1)
+        } else {
+            try await second.pull(second.table("Lists"), options: .init(order: .pullOnly))
+            let waiting = try #require(try await second.operations().first)
+            #expect(try await second.table("Tasks").read(waiting.itemID)?["list"] != "s1")
+            #expect(try await second.push().notTaken.isEmpty)
+        }
+        #expect(try await told(later) == ["none: nothing", "party: balloons", "shopping: oat milk"])
+        #expect(emulator.rows(in: "Tasks").first { $0["id"] == "t1" }?["list"] == "s1")
+        #expect(emulator.rows(in: "Tasks").first { $0["id"] == "t1" }?["text"] == "oat milk")
+    }
+
+    @Test("have a row that comes later come under the id by which it is named")
+    func comesLater() async throws {
+        try seed()
+        let before = try store(assignsIDs: false, references: true)
+        let first = try context(before)
+        try await first.pull(first.table("Tasks"))
+        let later = try store(assignsIDs: true, references: true)
+        try await move(before, to: later)
+        let second = try context(later)
+        try await second.pull(second.table("Lists"), second.table("Tasks"))
+        #expect(try await told(later) == ["none: nothing", "party: balloons", "shopping: milk"])
+        try emulator.seed([["id": "t1", "text": "oat milk", "list": "s1"]], in: "Tasks")
+        try await second.pull(second.table("Tasks"))
+        #expect(try await told(later) == ["none: nothing", "party: balloons", "shopping: oat milk"])
+    }
+
+    @Test("are not gone through again: what was named since stays named")
+    func once() async throws {
+        try seed()
+        let store = try store(assignsIDs: true, references: true)
+        let first = try context(store)
+        try await first.pull(first.table("Lists"), first.table("Tasks"))
+        try await first.table("Lists").insert(["text": "given up"], id: "l")
+        try await first.table("Tasks").update(Record(id: "t3", ["list": "l"]))
+        try await first.table("Lists").delete("l")
+        _ = try await first.push()
+        let second = try context(store)
+        try await second.pull(second.table("Lists"), second.table("Tasks"))
+        try await second.table("Lists").insert(["text": "anew"], id: "l")
+        #expect(try await second.push().pushed == 1)
+        #expect(try await told(store) == ["anew: nothing", "party: balloons", "shopping: milk"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+}
