@@ -7,7 +7,7 @@ struct ReferenceRedirection {
     private let columns: [String]
     private let ids: [String: String]
 
-    /// - Parameter ids: The new ids, by those that they stand for.
+    /// With the new ids by those that they stand for.
     init(of table: TableDefinition, in columns: [String], _ ids: [String: String]) {
         self.table = table
         self.columns = columns

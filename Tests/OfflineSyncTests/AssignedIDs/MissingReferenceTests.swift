@@ -153,7 +153,6 @@ struct MissingReferenceTests {
             try await phone.pullAll()
             try await phone.lists.insert(["text": "groceries"], id: "l")
             #expect(try await phone.context.push().pushed == 1)
-            try await phone.pullAll(.init(reconciles: true))
             #expect(try await phone.told() == ["groceries: oat milk", "groceries: oat milk"])
         }
     }
