@@ -205,6 +205,26 @@ struct StumblingBlockTests {
         }
     }
 
+    @Test("is known as one also where every push is made by another process", arguments: [EmulatorResponse(401), page])
+    func restarted(_ answer: EmulatorResponse) async throws {
+        try await world(answer) { world in
+            var laptop = world.laptop
+            for _ in 0..<2 {
+                laptop = try await laptop.restarted()
+                _ = try await syncErrorCode { [context = laptop.context] in _ = try await context.push() }
+            }
+            laptop = try await laptop.restarted()
+            #expect(try await laptop.store.verifyQueue().isEmpty)
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 2 && report.failures.map(\.itemID) == ["a"])
+            world.emulator.clearFaults()
+            #expect(try await laptop.context.retryRefused() == 1)
+            #expect(try await laptop.context.push().pushed == 1)
+            let left = try await laptop.store.read(Query(SystemTables.configuration.name)).records
+            #expect(!left.contains { $0["keyType"] == 1_032 }, "nothing is left of it")
+        }
+    }
+
     @Test("an edit, or another change that comes first, begins anew")
     func edited() async throws {
         try await world(Self.page) { world in

@@ -26,6 +26,23 @@ struct SyncWorld {
             )
         }
 
+        /// The device in another process: nothing but what the store has is known.
+        func restarted() async throws -> Device {
+            let other = MemoryStore(store.schema)
+            for table in store.schema.tables.map(\.name) + SystemTables.all.map(\.name) {
+                let rows = try await store.read(Query(table)).records
+                try await other.write { try $0.upsert(rows, into: table) }
+            }
+            let context = SyncContext(store: other, remote: server)
+            return Device(
+                store: other,
+                server: server,
+                context: context,
+                table: try context.table(table.name),
+                textColumn: textColumn
+            )
+        }
+
         @discardableResult
         func pull() async throws -> PullReport { try await table.pull(queryID: "all") }
 

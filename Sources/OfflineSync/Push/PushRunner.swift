@@ -67,7 +67,13 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(tables, &report) }
+            try await sender.block.save(store)
         } catch {
+            do {
+                try await sender.block.save(store)
+            } catch {
+                // What has ended the push says more; it is known on as long as the process lasts.
+            }
             guard var error = SyncError(ending: error) else { throw error }
             report.requests = requests.count
             error.push = report
@@ -123,6 +129,7 @@ struct PushRunner {
     /// Begins with what waits now, and ends the time in which an insert that a deletion has cancelled can be brought back.
     private func begin(_ tables: Set<String>?, _ schema: StoreSchema) async throws -> PushPlan {
         let (plan, hasCancelled) = try await store.read { reader in
+            try sender.block.load(&reader)
             let last = try OperationQueue.highestNumber(&reader)
             let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
             // The app may settle them behind the place where their turn has been.

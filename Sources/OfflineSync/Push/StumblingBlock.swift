@@ -6,7 +6,8 @@ internal import Synchronization
 /// The changes at which the last pushes have ended, by an answer that may be about nothing but the change.
 ///
 /// A push ends at such an answer, since it is mostly about the user or the way to the service. When it is not, all that stands
-/// behind the change would wait for ever: so a change at which pushes end again and again is held to be the reason itself.
+/// behind the change would wait for ever: so a change at which pushes end again and again is held to be the reason itself. It
+/// is remembered from one push to the next, and in a row of `MS_TableConfig`: an app may be started for each of them.
 final class StumblingBlock: Sendable {
     /// How many pushes end at a change before it is asked whether the table answers.
     private static let mostPushes = 2
@@ -18,22 +19,75 @@ final class StumblingBlock: Sendable {
         var pushes: Int
     }
 
-    private let ends = Mutex<[Int64: Ends]>([:])
+    private struct State {
+        var ends: [Int64: Ends] = [:]
+        var isLoaded = false
+        /// Whether the store does not say the same.
+        var isChanged = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes in what the store says, unless that was done before.
+    func load(_ transaction: inout some StoreReading & ~Copyable) throws {
+        guard !state.withLock({ $0.isLoaded }) else { return }
+        let row = try ConfigurationTable.row(.stumblingBlocks, "", "", &transaction)
+        let stored = (row?["value"]?.stringValue ?? "").split(separator: " ")
+            .map { entry in
+                entry.split(separator: ":").compactMap { Int64($0) }
+            }
+        state.withLock { state in
+            state.isLoaded = true
+            for entry in stored where entry.count == 3 && state.ends[entry[0]] == nil {
+                state.ends[entry[0]] = Ends(editCounter: entry[1], pushes: Int(clamping: entry[2]))
+            }
+        }
+    }
+
+    /// Writes down what has changed; nothing, most often.
+    func save(_ store: any SyncContextDataSource) async throws {
+        let changed = state.withLock { state -> String? in
+            guard state.isChanged else { return nil }
+            state.isChanged = false
+            return state.ends.sorted { $0.key < $1.key }
+                .map { "\($0.key):\($0.value.editCounter):\($0.value.pushes)" }.joined(separator: " ")
+        }
+        guard let changed else { return }
+        do {
+            try await store.write { transaction in
+                if changed.isEmpty {
+                    try transaction.delete(ConfigurationTable.query(.stumblingBlocks, "", ""))
+                } else {
+                    try ConfigurationTable.set(.stumblingBlocks, "", "", ["value": .string(changed)], &transaction)
+                }
+            }
+        } catch {
+            state.withLock { $0.isChanged = true }
+            throw error
+        }
+    }
 
     /// Takes note that a push ends at a change.
     ///
     /// - Returns: Whether enough others have ended there.
     func isBlocked(by operation: TableOperation) -> Bool {
-        ends.withLock { ends in
-            if ends.count > Self.mostChanges { ends = [:] }
-            let known = ends[operation.id].flatMap { $0.editCounter == operation.editCounter ? $0.pushes : nil } ?? 0
-            ends[operation.id] = Ends(editCounter: operation.editCounter, pushes: known + 1)
+        state.withLock { state in
+            if state.ends.count > Self.mostChanges { state.ends = [:] }
+            let before = state.ends[operation.id]
+            let known = before.flatMap { $0.editCounter == operation.editCounter ? $0.pushes : nil } ?? 0
+            state.ends[operation.id] = Ends(editCounter: operation.editCounter, pushes: known + 1)
+            state.isChanged = true
             return known >= Self.mostPushes
         }
     }
 
     /// Takes note that a change got another answer.
-    func passed(_ operation: TableOperation) { ends.withLock { if !$0.isEmpty { $0[operation.id] = nil } } }
+    func passed(_ operation: TableOperation) {
+        state.withLock { state in
+            guard !state.ends.isEmpty, state.ends.removeValue(forKey: operation.id) != nil else { return }
+            state.isChanged = true
+        }
+    }
 }
 
 /// What an answer that is not about the change, as far as one exchange can tell, is about after all.

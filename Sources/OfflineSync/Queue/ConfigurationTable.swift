@@ -42,6 +42,8 @@ enum ConfigurationTable {
         case localID = 1_041
         /// The local id of the row whose id on the server was the key, before the row was made anew.
         case formerID = 1_042
+        /// The changes at which the last pushes have ended: see ``StumblingBlock``.
+        case stumblingBlocks = 1_032
         /// The column named by the key holds local ids of the table that the value names: see ``DeclaredReferences``.
         case reference = 1_043
         /// Where the bringing of everything anew is: see ``ResetStage``.

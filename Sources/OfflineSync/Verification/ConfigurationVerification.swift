@@ -50,6 +50,8 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true || key.isEmpty {
                     report("an id of a row\(of) that the server has chosen is not there")
                 }
+            case .stumblingBlocks?:
+                if value?.isEmpty ?? true { report("at which changes the last pushes have ended is not there") }
             case .reference?:
                 if value?.isEmpty ?? true || key.isEmpty { report("a reference\(of) does not say of what") }
             case .reset?:
