@@ -5,7 +5,7 @@ extension SyncContext {
     /// the other way round.
     ///
     /// What the server did not take is stored, named in the report, and does not stop the pull. Nor does it when the server forbids
-    /// all that waits (403): the error of the push is thrown behind the pull then, and what came is not told.
+    /// all that waits (403): the error of the push is thrown behind the pull then, and what came is in it.
     ///
     /// - Returns: What was sent, and what came.
     /// - Throws: As ``push(_:)`` and ``pull(_:_:options:)``. What was done before stays.
@@ -26,7 +26,10 @@ extension SyncContext {
         }
         do {
             let pull = try await pull(tables, .init(order: .pullOnly))
-            if let forbidden { throw forbidden }
+            if var forbidden {
+                forbidden.pull = pull
+                throw forbidden
+            }
             return SyncReport(push: push, pull: pull)
         } catch var error as SyncError {
             // What was sent has arrived, whatever became of the rest.

@@ -72,6 +72,10 @@ public struct SyncError: Error, Sendable {
     /// store was not there any more; ``SyncContext/operationErrors()`` has it.
     public internal(set) var push: PushReport?
 
+    /// What a pull did before it stopped, or beside the push that failed: how many rows came, which were set aside, and how
+    /// many requests were sent. That stays; the next pull goes on from there. Nil when none was begun.
+    public internal(set) var pull: PullReport?
+
     package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

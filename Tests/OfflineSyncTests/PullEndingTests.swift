@@ -3,6 +3,7 @@ import DatasyncHTTP
 import OfflineSync
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("A pull ends", .timeLimit(.minutes(3)))
@@ -66,6 +67,27 @@ struct PullEndingTests {
         }
         #expect((error?.cause as? RemoteError)?.message.contains("more than the 3 rows") == true)
         #expect(try await texts(context).count == 2, "what was applied stays")
+    }
+
+    @Test("with an error that says what came before, when it breaks off in the middle")
+    func brokenOff() async throws {
+        try await SyncWorld.with(.datasync, pageSize: 2) { world in
+            try world.emulator.seed((0..<6).map { ["id": .string("r\($0)"), "text": "x"] }, in: "TodoItem")
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine"], id: "mine")
+            let asked = Atomic(0)
+            world.emulator.inject(
+                .respond(EmulatorResponse(503), times: 9) { request in
+                    request.method == "GET" && asked.add(1, ordering: .relaxed).newValue > 2
+                }
+            )
+            let error = await #expect(throws: SyncError.self) { _ = try await laptop.context.sync() }
+            #expect(error?.push?.pushed == 1)
+            let came = try await laptop.texts().count { $0.key != "mine" }
+            #expect(came > 0 && came < 6)
+            #expect(error?.pull?.received == came)
+            #expect(error?.pull?.requests ?? 0 > 1)
+        }
     }
 
     @Test("a server that sorts the wrong way round loses no row silently", arguments: [2, 5])

@@ -153,10 +153,12 @@ struct StumblingBlockTests {
             for number in 0..<count { try await laptop.table.insert(["text": "bad"], id: "bad\(number)") }
             world.emulator.inject(.respond(EmulatorResponse(403), times: 999) { $0.method == "POST" })
             for number in 0..<6 {
-                let code = try await syncErrorCode {
+                let error = await #expect(throws: SyncError.self) {
                     if number.isMultiple(of: 2) { _ = try await laptop.context.sync() } else { try await laptop.pull() }
                 }
-                #expect(code == .pushAbortedAuthentication)
+                #expect(error?.code == .pushAbortedAuthentication)
+                #expect(error?.push?.pushed == 0)
+                #expect(error?.pull?.received == (number == 0 ? 1 : 0), "what came is told")
                 #expect(try await laptop.text("a") == "theirs")
             }
             #expect(try await laptop.context.status().failed == 0)

@@ -123,6 +123,7 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             try await checkReset()
             var push: PushReport?
+            var pull: PullReport?
             // Who signs out in the middle of it signs out of all of it.
             let whole = RequestCounter()
             do {
@@ -138,9 +139,11 @@ extension SyncContext {
                 }
                 var report = try await bring(queries, options, partOf: whole)
                 report.push = push
+                pull = report
                 if let forbidden { throw forbidden }
                 if order == .pullFirst {
                     report.pruned = try await prune(queries.map(\.table))
+                    pull = report
                     if pushes { report.push = try await pushWaiting(of: names, partOf: whole) }
                 }
                 return report
@@ -148,6 +151,7 @@ extension SyncContext {
                 guard var error = SyncError(ending: error) else { throw error }
                 // What was sent has arrived, whatever became of the rest.
                 error.push = error.push ?? push
+                error.pull = error.pull ?? pull
                 throw error
             }
         }
@@ -174,15 +178,23 @@ extension SyncContext {
             progress: PullProgress(tables: queries.count)
         )
         let requests = RequestCounter(partOf: whole)
-        try await requests.counting {
-            for query in queries {
-                let runner = runner(query.table, options)
-                if options.reconciles {
-                    try await runner.reconcile(query.query, &work)
-                } else {
-                    try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+        do {
+            try await requests.counting {
+                for query in queries {
+                    let runner = runner(query.table, options)
+                    if options.reconciles {
+                        try await runner.reconcile(query.query, &work)
+                    } else {
+                        try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+                    }
                 }
             }
+        } catch {
+            guard var error = SyncError(ending: error) else { throw error }
+            work.report.requests = requests.count
+            // One within a part of the pull has its own with it.
+            error.pull = work.report
+            throw error
         }
         work.report.requests = requests.count
         return work.report

@@ -55,14 +55,17 @@ struct SyncAnswer: Encodable, Sendable {
         _ body: (TodoSession) async throws -> (push: PushReport?, pull: PullReport?)
     ) async throws -> SyncAnswer {
         try await TodoSession.with(options, network: .used(network)) { session in
-            let push: PushReport?
+            var push: PushReport?
             var pull: PullReport?
             var failure: Failure?
             do {
                 (push, pull) = try await body(session)
             } catch let error as SyncError {
-                guard let done = error.push else { throw error }
-                push = done
+                (push, pull) = (error.push, error.pull)
+                // Where nothing was done the error says all.
+                guard push != nil || pull.map({ $0.received + $0.deleted + $0.setAside.count > 0 }) == true else {
+                    throw error
+                }
                 failure = Failure(error)
             }
             let errors = try await session.context.operationErrors()
