@@ -90,10 +90,12 @@ extension ItemMachine {
             end()
             return .remove
         }
-        // Until it is asked for, the row stays visible.
+        // Until it is asked for, the row is as it was before the change.
         needsRow = true
         end()
-        return waiting.deletedRow.map { .local($0) } ?? RowEffect.none
+        if let deleted = waiting.deletedRow { return .local(deleted) }
+        if let base = waiting.base { return base.isDeleted ? .remove : .server(base) }
+        return waiting.kind == .insert ? .remove : .none
     }
 
     /// The row is deleted instead, here and on the server.

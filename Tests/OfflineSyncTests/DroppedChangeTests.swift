@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import Foundation
 import OfflineSync
 import SyncContract
 import Testing
@@ -24,6 +25,26 @@ struct DroppedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            try await drop(.late, in: world)
+            await laptop.server.deliver()
+            try await laptop.table.update(Record(id: "a", ["text": "butter"]))
+            #expect(try await laptop.context.push().conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "butter"])
+        }
+    }
+
+    @Test("is no conflict for the next one where the server puts a value of its own for a null")
+    func nextChangeOverDefault() async throws {
+        let puttingFalse = SyncWorld.StandIn { request, emulator in
+            var answer = try await emulator.handle(request)
+            let body = String(decoding: answer.body, as: UTF8.self)
+            answer.body = Data(body.replacing(#""complete":null"#, with: #""complete":false"#).utf8)
+            return answer
+        }
+        try await SyncWorld.with(.datasync, answeringLaptop: puttingFalse) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "cream", "complete": .null]))
             try await drop(.late, in: world)
             await laptop.server.deliver()
             try await laptop.table.update(Record(id: "a", ["text": "butter"]))

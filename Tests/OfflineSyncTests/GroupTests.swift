@@ -53,6 +53,20 @@ struct GroupTests {
         #expect(try await queued() == ["c", "d"])
     }
 
+    @Test("many items of a type in one call are kept together or not at all, although the closure goes on")
+    func partOfTypedCall() async throws {
+        let lists = lists
+        try await lists.insert(Note(id: "c", text: "there"))
+        await #expect(throws: SyncError.self) {
+            try await context.write { tx in
+                let items = ["a", "b", "c"].map { Note(id: $0, text: "new") }
+                do { try tx.insert(contentsOf: items, into: lists) } catch is SyncError {}
+            }
+        }
+        #expect(try await queued() == ["c"])
+        #expect(try await lists.read("a") == nil)
+    }
+
     @Test("reach any number of tables, typed and untyped, and are read before they are committed")
     func tables() async throws {
         let (todos, lists) = (todos, lists)

@@ -2,6 +2,8 @@ import DatasyncHTTP
 import OfflineSync
 import ReferenceStore
 import RemoteContract
+import SQLCipherStore
+import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 import Testing
@@ -100,5 +102,25 @@ struct ObservationTests {
         #expect(try await results.next() == ["bread", "milk"])
         _ = try await context.push(todos)
         #expect(try await results.next() == [])
+    }
+
+    @Test("a closure that counts, or asks in SQL, is run again for what it counts", .timeLimit(.minutes(1)))
+    func countingClosures() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder, [todoTable])
+        let context = SyncContext(store: store, remote: GroupServer())
+        let todos = try context.table("TodoItem")
+        var counts = context.observe { try $0.count(todos.query) }.makeAsyncIterator()
+        var sums =
+            context.observe { reader in
+                try reader.rows("SELECT count(*) AS number FROM TodoItem").map { $0["number"]?.int64Value }
+            }
+            .makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        #expect(try await sums.next() == [0])
+        try await todos.insert(["text": "milk"])
+        #expect(try await counts.next() == 1)
+        #expect(try await sums.next() == [1])
+        await store.close()
     }
 }

@@ -179,4 +179,24 @@ struct RefusedChangeTests {
             #expect(world.onServer().isEmpty)
         }
     }
+
+    @Test("one that is to be tried again is not told of as refused from then on", arguments: [false, true])
+    func triedAgain(_ all: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            try await world.laptop.table.insert(["text": "milk"], id: "a")
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 1) { $0.method == "POST" })
+            #expect(try await context.push().failures.count == 1)
+            if all {
+                #expect(try await context.retryRefused() == 1)
+            } else {
+                try await context.retry(try #require(try await context.operations().first))
+            }
+            #expect(try await context.operationErrors().isEmpty)
+            #expect(try await context.status().pending == 1)
+            world.laptop.server.intercept(.requestLost)
+            let error = await #expect(throws: SyncError.self) { _ = try await context.push() }
+            #expect(error?.push?.failures.isEmpty == true)
+        }
+    }
 }

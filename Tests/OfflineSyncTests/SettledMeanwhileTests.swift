@@ -1,6 +1,8 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
 import OfflineSync
+import ReferenceStore
 import SyncContract
 import Synchronization
 import Testing
@@ -60,6 +62,33 @@ struct SettledMeanwhileTests {
             #expect(world.onServer() == ["a": "mine"])
             withExtendedLifetime(delegate) {}
         }
+    }
+
+    @Test("a conflict in a table that is not pushed is none of the report's business")
+    func settledInAnotherTable() async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem", "Other"]))
+        try emulator.seed([["id": "a", "text": "milk"]], in: "TodoItem")
+        let server = InterceptedServer(
+            try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: .datasync,
+                transport: EmulatorTransport(emulator)
+            )
+        )
+        let store = MemoryStore(
+            try StoreSchema([todoTable, TableDefinition("Other", columns: [.init("text", .string)])])
+        )
+        let context = SyncContext(store: store, remote: server)
+        let (todos, others) = (try context.table("TodoItem"), try context.table("Other"))
+        try await todos.pull()
+        try await todos.update(Record(id: "a", ["text": "mine"]))
+        try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
+        let conflict = try #require(try await context.push().conflicts.first)
+        try await others.insert(["text": "other"], id: "b")
+        server.intercept(.whileUnderWay { try await context.resolve(conflict, with: .keepMine) })
+        let report = try await context.push(others)
+        #expect(report.pushed == 1 && report.overtaken == 0, "\(report)")
+        #expect(try await context.push().pushed == 1)
     }
 
     @Test("a conflict of an earlier push that is settled while others are sent is in the report")

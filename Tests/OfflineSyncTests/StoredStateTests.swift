@@ -1,3 +1,4 @@
+import DatasyncEmulator
 import DatasyncHTTP
 import SyncContract
 import SyncMachines
@@ -41,6 +42,20 @@ struct StoredStateTests {
             #expect(try await storedState(laptop) == 2, "it is still to be sent")
             #expect(try await laptop.pull().push?.pushed == 1)
             #expect(world.onServer() == ["a": "milk"])
+        }
+    }
+
+    @Test("one that an older version left to be sent again is laid aside when it is refused")
+    func retriedInVain() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "a")
+            try await store(2, laptop)
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 1) { $0.method == "POST" })
+            #expect(try await laptop.context.push().failures.count == 1)
+            #expect(try await storedState(laptop) == 3)
+            #expect(try await laptop.context.push().pushed == 0, "nothing is sent")
+            #expect(world.onServer() == [:])
         }
     }
 

@@ -80,9 +80,30 @@ struct UnfitServerRowTests {
             let laptop = world.laptop
             _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
+            #expect(try await laptop.text("a") == "milk", "it is as it was before the change")
             try await laptop.pull()
             #expect(try await laptop.context.setAsideRows().map(\.id) == ["a"])
+            #expect(try await laptop.text("a") == "milk")
             #expect(try await laptop.context.operations().isEmpty && world.onServer() == ["a": "theirs"])
+            // What is written now goes over a version that the server has no more.
+            try await laptop.table.update(Record(id: "a", ["text": "mine again"]))
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("leave no row here that the server never had when they are given up for the server's")
+    func takeServerOverInsert() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            try world.emulator.seed([["id": "a", "text": "theirs", "due": "soon"]], in: "TodoItem")
+            _ = try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
+            #expect(try await laptop.texts() == [:])
+            try await laptop.pull()
+            #expect(try await laptop.context.setAsideRows().map(\.id) == ["a"])
+            #expect(try await laptop.texts() == [:] && world.onServer() == ["a": "theirs"])
         }
     }
 

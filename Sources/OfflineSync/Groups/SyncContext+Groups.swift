@@ -44,10 +44,12 @@ extension SyncContext {
     public func observe<Value: Sendable & Equatable>(
         _ body: @escaping @Sendable (inout SyncReader) throws -> Value
     ) -> StoreObservation<Value> {
-        let (tables, told) = (ReadTables(), RowsToldByClosure())
+        let (tables, told) = (ReadTables(of: store), RowsToldByClosure())
         return StoreObservation(of: store, tables: tables.names) { reader in
             var reader = SyncReader(self, StoreReader(reader.backend), noticing: tables)
-            return try RowsToldByClosure.$current.withValue(told) { try body(&reader) }
+            let value = try RowsToldByClosure.$current.withValue(told) { try body(&reader) }
+            tables.ran()
+            return value
         } transform: {
             $0
         }

@@ -54,9 +54,22 @@ public struct SyncReader: ~Copyable, SyncReading {
 
 /// The tables that a closure has read in any of its runs.
 final class ReadTables: Sendable {
-    private let state = Mutex<Set<String>>([])
+    private struct State {
+        var names: Set<String> = []
+        var hasRun = false
+    }
 
-    var names: Set<String> { state.withLock(\.self) }
+    private let state = Mutex(State())
+    private let all: Set<String>
 
-    func insert(_ names: Set<String>) { state.withLock { $0.formUnion(names) } }
+    init(of store: any SyncContextDataSource) {
+        all = Set((store.schema.tables + SystemTables.all).map(\.name))
+    }
+
+    /// All tables until the closure has run: it may have to wait until the store is unlocked.
+    var names: Set<String> { state.withLock { $0.hasRun ? $0.names : all } }
+
+    func insert(_ names: Set<String>) { state.withLock { $0.names.formUnion(names) } }
+
+    func ran() { state.withLock { $0.hasRun = true } }
 }

@@ -161,16 +161,26 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 // Items of a type.
 extension SyncTransaction {
     /// Inserts an item and returns it as stored. As ``SyncTable/insert(_:)``.
+    ///
+    /// When the item cannot be made of its row again, nothing of the group is kept, even if the closure goes on.
     @discardableResult
     public mutating func insert<Item: TableItem>(_ item: Item, into table: SyncTable<Item>) throws -> Item
     where Item.ID: RowID {
         let coding = coding(of: table)
-        return try reportingUnfitItems {
-            var record = try coding.encoder.encode(item)
-            if item.id.text.isEmpty { record.id = .string(ItemID.make()) }
-            var stored = try add(record, into: table.table)
-            stored.syncState = table.definition.isLocalOnly ? .synced : .pending
-            return try coding.decoder.decode(Item.self, from: stored)
+        var record = try reportingUnfitItems { try coding.encoder.encode(item) }
+        if item.id.text.isEmpty { record.id = .string(ItemID.make()) }
+        var stored = try reportingUnfitItems { try add(record, into: table.table) }
+        stored.syncState = table.definition.isLocalOnly ? .synced : .pending
+        return try made { try coding.decoder.decode(Item.self, from: stored) }
+    }
+
+    /// Makes an item of a row that was just written. Where it does not become one nothing of the group is kept.
+    private mutating func made<Item>(_ item: () throws -> Item) throws -> Item {
+        do {
+            return try reportingUnfitItems(item)
+        } catch {
+            failure = error
+            throw error
         }
     }
 
@@ -221,6 +231,8 @@ extension SyncTransaction {
     }
 
     /// Changes an item as it is in the transaction. As ``SyncTable/update(_:_:)``.
+    ///
+    /// When the item cannot be made of its row again, nothing of the group is kept, even if the closure goes on.
     @discardableResult
     public mutating func update<Item: TableItem>(
         _ id: Item.ID,
@@ -244,7 +256,14 @@ extension SyncTransaction {
         var changes = Record(id: after.id)
         for name in after.names where after[name] != before[name] || name == "version" { changes[name] = after[name] }
         try update(changes, in: table.table)
-        return try read(id, in: table) ?? item
+        let stored: Item?
+        do {
+            stored = try read(id, in: table)
+        } catch {
+            failure = error
+            throw error
+        }
+        return stored ?? item
     }
 
     /// Deletes an item. As ``SyncTable/delete(_:version:)-(Item.ID,_)``.

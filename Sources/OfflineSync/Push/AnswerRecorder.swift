@@ -56,6 +56,7 @@ struct AnswerRecorder: Sendable {
             // There was nothing to send.
             if current.editCounter == sent.editCounter {
                 item.machine.change?.state = .parked
+                item.refused()
                 try store(asking(refusal(answer.error)), current, &transaction)
             }
             try item.save(.none, &transaction)
@@ -83,6 +84,7 @@ struct AnswerRecorder: Sendable {
                 item.machine.change?.state = .pending
             }
         }
+        if outcome == .parked { item.refused() }
         let isTaken = isTaken(answer, outcome, current)
         if isWritten(answer) { item.taken(through: sent.editCounter) }
         if isTaken { item.done(through: sent.editCounter) }

@@ -58,6 +58,9 @@ struct QueuedItem {
         operation.failed(status: status, ofLookUp: isOfLookUp)
     }
 
+    /// Takes note that the change is refused: one that an older version has left to be sent again is laid aside as any other.
+    mutating func refused() { operation.isRetried = false }
+
     /// Takes note that the server has what the operation held at an edit: groups of which there is nothing else do not
     /// count any more.
     mutating func taken(through editCounter: Int64) {

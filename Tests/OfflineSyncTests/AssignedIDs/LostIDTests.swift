@@ -356,4 +356,20 @@ struct LostIDTests {
             #expect(try await after.tasks.read("c")?["parent"] == "p")
         }
     }
+
+    @Test("is found also where the server takes no conditions", arguments: DatasyncDialect.allCases)
+    func withoutConditions(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            world.emulator.inject(
+                .respond(EmulatorResponse(400), times: 99) { $0.method == "GET" && $0.query.contains("filter") }
+            )
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["shopping"])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
 }

@@ -330,4 +330,23 @@ struct ResetTests {
         try await context.endReset()
         try await expectEqual(deletes ? [:] : ["a": "later"])
     }
+
+    @Test("the versions of before are forgotten of however many rows")
+    func versions() async throws {
+        let ids = (0..<1_100).map { "r\($0)" }
+        for id in ids { server.write(id, "a") }
+        try await table.pull()
+        func remembered() async throws -> Int {
+            try await store.read { try $0.records(ConfigurationTable.query(.itemMemory, "TodoItem")).count }
+        }
+        let table = table
+        try await context.write { tx in
+            for id in ids { try tx.update(Record(id: .string(id), ["text": "mine"]), in: table) }
+        }
+        #expect(try await context.push().pushed == ids.count)
+        #expect(try await remembered() == ids.count)
+        server.reset(to: Dictionary(uniqueKeysWithValues: ids.map { ($0, "fresh") }))
+        _ = try await context.reset(onto: all, discardsChanges: false)
+        #expect(try await remembered() == 0)
+    }
 }

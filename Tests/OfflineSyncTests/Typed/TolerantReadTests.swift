@@ -258,4 +258,44 @@ struct TolerantReadTests {
             #expect(page.items == expected && Set(page.setAside.map(\.id)) == ["2", "3"])
         }
     }
+
+    @Test(
+        "one that cannot be made again of its row is not written, also when the group goes on",
+        arguments: [false, true]
+    )
+    func notMadeAgain(_ inserts: Bool) async throws {
+        let store = MemoryStore(try StoreSchema([TableDefinition("Strict", columns: [.init("text", .string)])]))
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+        let table = try context.table("Strict", of: Strict.self)
+        try await table.insert(Strict(id: "a", text: "open"))
+        await #expect(throws: Strict.Refusal.self) {
+            try await context.write { tx in
+                do {
+                    if inserts {
+                        try tx.insert(Strict(id: "b", text: "secret"), into: table)
+                    } else {
+                        try tx.update("a", in: table) { $0.text = "secret" }
+                    }
+                } catch is Strict.Refusal {}
+            }
+        }
+        #expect(try await store.read(Query("Strict")).records.map { $0["text"] } == ["open"])
+        #expect(try await context.operations().map(\.itemID) == ["a"])
+    }
+
+    @Test("the first of some that are asked for from the middle is looked for among them alone")
+    func firstOfTheMiddle() async throws {
+        let rows = (0..<6)
+            .map { number in
+                var row = Record(id: .string("\(number)"), Self.whole)
+                row["status"] = number == 2 || number == 5 ? "unheard-of" : "draft"
+                return row
+            }
+        let (context, invoices) = try await world(rows)
+        let some = invoices.ordered(by: \.id)
+        #expect(try await some.skipping(2).limited(to: 2).first()?.id == "3")
+        #expect(try await some.skipping(2).limited(to: 1).first() == nil)
+        #expect(try await some.skipping(5).first() == nil)
+        #expect(try await context.read { try $0.first(some.skipping(4).limited(to: 9))?.id } == "4")
+    }
 }

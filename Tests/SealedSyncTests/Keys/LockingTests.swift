@@ -58,6 +58,30 @@ struct LockingTests {
         await store.close()
     }
 
+    @Test("a live query of a closure that begins while the store is locked goes on with it", .timeLimit(.minutes(1)))
+    func liveClosure() async throws {
+        try await folder.create(notes: 3)
+        let store = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
+        let context = SyncContext(store: store)
+        await store.lock()
+        let waiting = Task {
+            var counts = context.observe { try $0.count(Query("notes")) }.makeAsyncIterator()
+            return [try await counts.next(), try await counts.next()]
+        }
+        for _ in 0..<1_000 { await Task.yield() }
+        try await folder.store.unlock(store, with: folder.unlocker)
+        while !waiting.isCancelled, try await store.read(Query("notes")).records.count < 9 {
+            try await store.upsert(
+                [UserFolder.note(try await store.read(Query("notes")).records.count)],
+                table: "notes"
+            )
+            await Task.yield()
+        }
+        let counts = try await waiting.value.compactMap(\.self)
+        #expect(counts.count == 2 && counts[0] >= 3 && counts[1] > counts[0])
+        await store.close()
+    }
+
     @Test("while a store is locked its data key can be rotated, and the next unlocking finds the new one")
     func rotationWhileLocked() async throws {
         try await folder.create(notes: 20)
