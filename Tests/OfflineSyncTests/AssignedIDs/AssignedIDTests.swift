@@ -355,22 +355,4 @@ struct AssignedIDTests {
             #expect(world.toldByServer() == ["shopping: milk"])
         }
     }
-
-    @Test("gives no number again when answers come in another order than their changes were made")
-    func numbers() async throws {
-        try await AssignedIDWorld.with { world in
-            let phone = world.phone
-            // All answers are recorded at once.
-            let context = SyncContext(store: phone.store, remote: phone.server, clock: ManualClock())
-            try await phone.tasks.insert(["text": "bad"], id: "x")
-            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
-            #expect(try await context.push().failures.count == 1)
-            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
-            try await phone.lists.insert(["text": "shopping"], id: "l")
-            let highest = try #require(try await context.operations().map(\.id).max())
-            #expect(try await context.push().pushed == 2)
-            try await phone.tasks.insert(["text": "later"], id: "u")
-            #expect(try await context.operations().map(\.id).max() ?? 0 > highest)
-        }
-    }
 }
