@@ -66,23 +66,6 @@ struct ReferenceOrderTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
-    @Test("answers that are recorded together, the newest first, give no number again")
-    func numbers() async throws {
-        let context = SyncContext(store: store, remote: server, clock: ManualClock())
-        try await lists.insert(["text": "refused"], id: "bad")
-        server.script = { id in
-            if id == "bad" { throw RemoteError(.refused, "on purpose", status: 422) }
-        }
-        #expect(try await context.push().failures.count == 1)
-        try await tasks.insert(["text": "t", "list": "l"], id: "t")
-        try await lists.insert(["text": "l"], id: "l")
-        let highest = try #require(try await context.operations().map(\.id).max())
-        #expect(try await context.push().pushed == 2)
-        #expect(server.written == ["l", "t"])
-        try await lists.insert(["text": "later"], id: "m")
-        #expect(try await context.operations().map(\.id).max() ?? 0 > highest)
-    }
-
     @Test("also when another operation was the last, and the deletion is taken back again")
     func undone() async throws {
         try await tables.share()
