@@ -305,6 +305,34 @@ struct ParallelPushTests {
         #expect(server.texts.count == Set(groups.joined()).count)
         #expect(try await store.verifyQueue().isEmpty)
     }
+
+    @Test("answers that are recorded together, the newest first, give no number again")
+    func numbers() async throws {
+        let store = try makeStore()
+        let server = GroupServer()
+        let options = SyncOptions(parallelOperations: 2)
+        let context = SyncContext(store: store, remote: server, options: options, clock: ManualClock())
+        let table = try context.table(todoTable.name)
+        try await table.insert(["text": "refused"], id: "bad")
+        server.script = { id in
+            if id == "bad" { throw RemoteError(.refused, "on purpose", status: 422) }
+        }
+        #expect(try await context.push().failures.count == 1)
+        for id in ["a", "b"] { try await table.insert(["text": "x"], id: id) }
+        let isAnswered = Switch()
+        server.script = { id in
+            if id == "b" { return }
+            while !isAnswered.isOn { await Task.yield() }
+        }
+        let highest = try #require(try await context.operations().map(\.id).max())
+        async let push = context.push()
+        while server.written != ["b"] { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        isAnswered.isOn = true
+        #expect(try await push.pushed == 2)
+        try await table.insert(["text": "later"], id: "m")
+        #expect(try await context.operations().map(\.id).max() ?? 0 > highest)
+    }
 }
 
 /// Says of each request whether it may be under way: all that its groups changed before has been written, unless groups
@@ -397,33 +425,5 @@ private final class Gate: Sendable {
             }
             if isOpen { continuation.resume() }
         }
-    }
-
-    @Test("answers that are recorded together, the newest first, give no number again")
-    func numbers() async throws {
-        let store = try makeStore()
-        let server = GroupServer()
-        let options = SyncOptions(parallelOperations: 2)
-        let context = SyncContext(store: store, remote: server, options: options, clock: ManualClock())
-        let table = try context.table(todoTable.name)
-        try await table.insert(["text": "refused"], id: "bad")
-        server.script = { id in
-            if id == "bad" { throw RemoteError(.refused, "on purpose", status: 422) }
-        }
-        #expect(try await context.push().failures.count == 1)
-        for id in ["a", "b"] { try await table.insert(["text": "x"], id: id) }
-        let isAnswered = Switch()
-        server.script = { id in
-            if id == "b" { return }
-            while !isAnswered.isOn { await Task.yield() }
-        }
-        let highest = try #require(try await context.operations().map(\.id).max())
-        async let push = context.push()
-        while server.written != ["b"] { await Task.yield() }
-        for _ in 0..<1_000 { await Task.yield() }
-        isAnswered.isOn = true
-        #expect(try await push.pushed == 2)
-        try await table.insert(["text": "later"], id: "m")
-        #expect(try await context.operations().map(\.id).max() ?? 0 > highest)
     }
 }
