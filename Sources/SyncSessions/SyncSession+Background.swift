@@ -14,8 +14,8 @@ extension SyncSession {
     /// the next sync goes on from there. So it is by ``suspend(_:)``, ``serverWasReset()`` and ``close()``.
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
-    /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first, or it was cancelled
-    ///   by the session.
+    /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first, it was cancelled by
+    ///   the session, or everything has to be brought anew while downloads are suspended: nothing is sent then either.
     /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off,
     ///   when the others were made; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or
     ///   its context is gone; `CancellationError` when the calling task was cancelled.
@@ -96,7 +96,7 @@ extension SyncSession {
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, open, context, options)
-        guard !mustReset || open.contains(.download) else { return true }
+        guard !mustReset || open.contains(.download) else { return false }
         if mustReset { try await resetOnce(pulls, context, options, asked: asked, isForAge: true) }
         do {
             return try await syncOnce(pulls, open, context, until: deadline, results)
@@ -146,6 +146,12 @@ extension SyncSession {
         var broken = 0
     }
 
+    /// Takes note that the time was over in a pull. One that begins anew each time would otherwise keep all behind it from ever
+    /// being made; any other goes on where it is.
+    private func passOver(_ index: Int, _ options: PullOptions) {
+        if options.reconciles { running.withLock { $0.nextAsked = index + 1 } }
+    }
+
     /// Makes pulls, one after the other, each wholly.
     ///
     /// - Returns: Whether the time was enough for all of them.
@@ -169,12 +175,18 @@ extension SyncSession {
                     let report = try await context.pull(pull, options)
                     results.ended(report)
                     isComplete = report.isComplete
-                    guard isComplete || rest > .zero else { return false }
+                    guard isComplete || rest > .zero && !options.reconciles else {
+                        passOver(index, options)
+                        return false
+                    }
                 }
                 if isWhole {
                     try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
                 }
                 failures.broken = 0
+            } catch let error as CancellationError {
+                passOver(index, options)
+                throw error
             } catch  where error.isOfOnePull {
                 (failures.first, failures.broken) = (failures.first ?? error, 0)
             } catch  where error.mayBeOfOnePull {
@@ -201,7 +213,7 @@ private final class BackgroundResults: Sendable {
     private let state = Mutex(State())
 
     func began(_ changes: OutstandingChanges) { state.withLock { $0.changes = changes } }
-    func ended(_ report: PushReport) { state.withLock { $0.push = report } }
+    func ended(_ report: PushReport) { state.withLock { $0.push = report.adding($0.push) } }
     func ended(_ report: PullReport) { state.withLock { $0.pulls.append(report) } }
 
     func report(isComplete: Bool) -> SyncReport {

@@ -134,6 +134,23 @@ struct DiskTests {
         await device.close()
     }
 
+    @Test("What is copied for a backup is on the medium when that is said to be done")
+    func copied() async throws {
+        let folder = try TestFolder()
+        let device = try await PhotoDevice(in: folder)
+        _ = try await device.add([1])
+        let recorder = FileSystemRecorder(in: folder.url)
+        try await AttachmentFolder(device.filesURL, in: recorder.fileSystem)
+            .copy(to: folder.url.appending(path: "copy"))
+        #expect(
+            recorder.takeLines() == [
+                "create copy", "synchronize .", "create copy/*", "write copy/*", "synchronize copy/*",
+                "synchronize copy",
+            ]
+        )
+        await device.close()
+    }
+
     @Test("Names that a kill has kept from the medium get there before anything relies on them")
     func names() async throws {
         let folder = try TestFolder()

@@ -12,6 +12,8 @@ final class FaultyTransport: AttachmentTransport {
         case answerLost
         /// So many bytes go through, then the connection breaks.
         case cut(after: Int)
+        /// So many bytes go through, and it looks as if it were all of them.
+        case swallowed(after: Int)
         /// Waits until its task is cancelled, or until the line is opened.
         case held
     }
@@ -93,7 +95,7 @@ final class FaultyTransport: AttachmentTransport {
                 let taken = bytes.prefix(bound - sent)
                 self[id]?.bytes += taken
                 sent += bytes.count
-                if sent > bound { throw Self.broken }
+                if sent > bound, !Self.swallows { throw Self.broken }
             }
         }
     }
@@ -115,7 +117,10 @@ final class FaultyTransport: AttachmentTransport {
                 let end = min(file.bytes.count, position + 50_000, Int(offset) + bound)
                 if end > position { try await receive(file.version, Array(file.bytes[position..<end])) }
                 position = end
-                if position == Int(offset) + bound, position < file.bytes.count { throw Self.broken }
+                if position == Int(offset) + bound, position < file.bytes.count {
+                    if Self.swallows { return }
+                    throw Self.broken
+                }
             }
         }
     }
@@ -123,6 +128,8 @@ final class FaultyTransport: AttachmentTransport {
     func delete(_ id: AttachmentID) async throws {
         try await request(Request(kind: .delete, id: id)) { _ in self[id] = nil }
     }
+
+    @TaskLocal private static var swallows = false
 
     static var broken: RemoteError { RemoteError(.unreachable, "The connection broke, on purpose.") }
 
@@ -143,6 +150,8 @@ final class FaultyTransport: AttachmentTransport {
             _ = try await answer(1 << 40)
             throw Self.broken
         case .cut(let count): return try await answer(count)
+        case .swallowed(let count):
+            return try await Self.$swallows.withValue(true) { try await answer(count) }
         }
     }
 }

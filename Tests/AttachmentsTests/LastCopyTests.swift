@@ -13,7 +13,7 @@ import VirtualTime
 @Suite("The last copy of a file")
 struct LastCopyTests {
     /// How rows leave a device.
-    enum Leaving: CaseIterable, Sendable { case purge, purgeWithChange, reconciliation }
+    enum Leaving: CaseIterable, Sendable { case purge, purgeWithChange, purgeOfSome, reconciliation, reset }
 
     @Test("is sent although the row has left the device after the server has taken it", arguments: Leaving.allCases)
     func unsent(leaving: Leaving) async throws {
@@ -26,6 +26,14 @@ struct LastCopyTests {
         case .purgeWithChange:
             try await device.coupons.update(coupon.id) { $0.title = "again" }
             try await device.context.forcePurge("Coupon")
+        case .purgeOfSome:
+            try await device.coupons.update(coupon.id) { $0.title = "again" }
+            try await device.context.forcePurge(Query("Coupon").filtered(by: Column("title") == "again"))
+        case .reset:
+            let none = Query("Coupon").filtered(by: Column("title") == "none")
+            device.rows.forget()
+            _ = try await device.context.reset(onto: [FreshPull(none)], discardsChanges: false)
+            try await device.context.endReset()
         case .reconciliation:
             device.rows.forget()
             _ = try await device.context.pull(Query("Coupon"), options: PullOptions(reconciles: true))
@@ -167,6 +175,36 @@ struct LastCopyTests {
         _ = try await device.context.push()
         try await device.attachments.settle()
         #expect(device.server[id] == nil)
+        await device.close()
+    }
+
+    @Test("stays as long as a change that was given up for a reset may be made anew")
+    func discarded() async throws {
+        let device = try await PhotoDevice(hasServer: false)
+        let (_, id) = try await device.add([1])
+        _ = try await device.context.reset(onto: [FreshPull(Query("Coupon"))], discardsChanges: true)
+        for _ in 0..<4 {
+            try await device.core.work.removeUnused()
+            device.clock.advance(by: .seconds(86_400))
+        }
+        let change = try #require(try await device.context.discardedChanges().first)
+        #expect(change.item?["photo"].flatMap(AttachmentID.init(fieldValue:)) == id)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        await device.close()
+    }
+
+    @Test("stays on the server while a deletion waits that a reset has recovered")
+    func deletionOverReset() async throws {
+        let device = try await PhotoDevice()
+        let (coupon, id) = try await device.addAndSend([1])
+        try await device.coupons.delete(coupon.id)
+        _ = try await device.context.reset(onto: [], discardsChanges: false)
+        try await device.context.endReset()
+        try await device.attachments.settle()
+        #expect(device.server[id] != nil && device.server.requests(.delete).isEmpty)
+        try await device.coupons.undoDelete(coupon.id)
+        try await device.attachments.settle()
+        #expect(device.server[id] != nil)
         await device.close()
     }
 }

@@ -145,6 +145,64 @@ struct LifeTests {
         #expect(try await device.attachments.data(of: ids[1]) == Data(content(100, seed: 2)))
         await device.close()
     }
+
+    @Test("one that no row names leaves the device after a day, by itself")
+    func unusedByItself() async throws {
+        let device = try await PhotoDevice()
+        let id = try await device.attachments.add(Data([1]))
+        for _ in 0..<26 {
+            await device.clock.sleeperComes { $0 <= .seconds(3_600) }
+            device.clock.advance(by: .seconds(3_600))
+        }
+        await device.state(of: id) { $0 == .unknown }
+        while try !device.fileNames().isEmpty { await Task.yield() }
+        await device.close()
+    }
+
+    @Test("one that the server has swallowed a part of goes on from there")
+    func swallowedUpload() async throws {
+        let device = try await PhotoDevice()
+        device.server.set { $0.kind == .upload ? .swallowed(after: 5) : .answered }
+        let (_, id) = try await device.add(Array(0..<10))
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(try await device.attachments.state(of: id) != .synced)
+        #expect(device.server[id]?.isComplete == false)
+        device.server.set { _ in .answered }
+        device.clock.advance(by: .seconds(1))
+        await device.state(of: id) { $0 == .synced }
+        #expect(device.server[id]?.bytes == Array(0..<10))
+        await device.close()
+    }
+
+    @Test("one of which a part has come is not taken for the whole, whatever brings it")
+    func shortDownload() async throws {
+        let device = try await PhotoDevice()
+        let bytes = content(200_000)
+        let (_, id) = try await device.addAndSend(bytes)
+        let other = try await PhotoDevice(server: device.server, rows: device.rows)
+        other.server.set { $0.kind == .download ? .swallowed(after: 150_000) : .answered }
+        await #expect(throws: (any Error).self) { try await other.attachments.fetch([id]) }
+        #expect(try await other.attachments.state(of: id) != .synced)
+        other.server.set { _ in .answered }
+        try await other.attachments.fetch([id])
+        #expect(try await other.attachments.data(of: id) == Data(bytes))
+        await other.close()
+        await device.close()
+    }
+
+    @Test("one that is being read ends when the store is locked or closed", arguments: [true, false])
+    func readingEnds(_ locks: Bool) async throws {
+        let device = try await PhotoDevice()
+        let id = try await device.attachments.add(Data(content(200_000)))
+        var pieces = device.attachments.contents(of: id).makeAsyncIterator()
+        #expect(try await pieces.next() != nil)
+        if locks { await device.attachments.lock() } else { await device.attachments.close() }
+        let error = await #expect(throws: StoreError.self) { _ = try await pieces.next() }
+        #expect(error?.code == (locks ? .locked : .closed))
+        if locks { await device.attachments.unlock() }
+        await device.close()
+    }
 }
 
 @Suite("Files and kills")

@@ -36,6 +36,14 @@ struct TransferMachineTests {
 
     static let courses = [
         Course(
+            "when the service is found again what did not get through is tried at once, not what was told to wait",
+            Step(.work([a, b]), [.begin(a), .begin(b)]),
+            Step(.ended(a, .noService("x", after: nil)), [.wake(at: .seconds(1))]),
+            Step(.ended(b, .noService("x", after: .seconds(60))), [.wake(at: .seconds(1))]),
+            Step(.reachable, [.begin(a), .wake(at: .seconds(60))]),
+            Step(.ended(a, .done), [.wake(at: .seconds(60))])
+        ),
+        Course(
             "at most two at a time, in order",
             Step(.work([a, b, c]), [.begin(a), .begin(b)]),
             Step(.ended(b, .done), [.begin(c)]),

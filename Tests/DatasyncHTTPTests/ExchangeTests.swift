@@ -138,8 +138,11 @@ struct ExchangeTests {
         for secret in Self.secrets { #expect(!exchange.text.contains(secret)) }
     }
 
-    @Test("of the parameters of a pull only the protocol's own keep their values")
-    func parameters() async throws {
+    @Test(
+        "of the parameters of a pull only the protocol's own keep their values",
+        arguments: ["code", "__code", "key$"]
+    )
+    func parameters(_ name: String) async throws {
         let remote = try remote(EchoService(), .datasync)
         let error = try await failure {
             _ = try await remote.page(
@@ -147,11 +150,11 @@ struct ExchangeTests {
                 of: Self.table,
                 at: .everything,
                 pageSize: 5,
-                parameters: ["code": "f6nction-key"]
+                parameters: [name: "f6nction-key"]
             )
         }
         let exchange = try #require(error.exchange)
-        #expect(exchange.path.contains("$top=5") && exchange.path.contains("code="))
+        #expect(exchange.path.contains("$top=5") && exchange.path.contains("=&") || exchange.path.hasSuffix("="))
         #expect(!exchange.text.contains("f6nction") && !error.description.contains("f6nction"))
     }
 

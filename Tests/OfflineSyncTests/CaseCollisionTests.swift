@@ -36,6 +36,8 @@ struct CaseCollisionTests {
             try seed(["K1"], world)
             let report = try await world.laptop.pull()
             #expect(report.setAside.contains { $0.id == "K1" && $0.reason.contains("'k1'") })
+            let listed = try await world.laptop.context.setAsideRows().map(\.itemID)
+            #expect(listed.contains("K1"), "\(listed)")
             #expect(try await world.laptop.texts() == ["k1": "of k1"])
         }
     }

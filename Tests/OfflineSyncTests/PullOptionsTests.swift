@@ -135,4 +135,21 @@ struct PullOptionsTests {
             #expect(try await world.laptop.pull().received == 1)
         }
     }
+
+    @Test("a pull without a name goes on only where the same condition was pulled before")
+    func conditions() async throws {
+        let remote = ScriptedRemote { _, _ in PullPage(records: [], cursor: "c") }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let table = try context.table("TodoItem")
+        let text = Column("text")
+        let conditions: [QueryPredicate] = [
+            text == "x", text != "x", text < "x", text <= "x", text > "x", text >= "x", text.contains("x"),
+            text.starts(with: "x"), text.ends(with: "x"), text == .null, text != .null, !(text == "x"),
+            text == "x" && Column("complete") == true, text == "x" || Column("complete") == true,
+        ]
+        for condition in conditions { try await table.pull(where: condition) }
+        #expect(remote.requests.map(\.position) == conditions.map { _ in .changes(since: nil) })
+        for condition in conditions { try await table.pull(where: condition) }
+        #expect(remote.requests.dropFirst(conditions.count).allSatisfy { $0.position == .changes(since: "c") })
+    }
 }

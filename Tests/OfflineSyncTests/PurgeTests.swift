@@ -256,4 +256,36 @@ struct PurgeTests {
         #expect(remote.requests.last?.position == .changes(since: nil))
         #expect(try await texts(context).count == 2)
     }
+
+    @Test("that keeps the progress has everything come again under another condition of the same name")
+    func otherConditionOfTheName() async throws {
+        let page = PullPage(records: [serverRow("a", stamp: 5_000), serverRow("b", stamp: 9_000)], cursor: "4000")
+        let context = SyncContext(store: try makeStore(), remote: ScriptedRemote { _, _ in page })
+        let all = Query("TodoItem")
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all, resettingDeltaTokens: false)
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context).isEmpty)
+        try await context.pull(all.filtered(by: Column("text") != ""), queryID: "one")
+        #expect(try await texts(context).keys.sorted() == ["a", "b"])
+    }
+
+    @Test("of rows without versions keeps away those that are as they were, by their stamps")
+    func withoutVersions() async throws {
+        func row(_ text: String, _ stamp: Int64) -> Record {
+            var row = serverRow("a", text, stamp: stamp)
+            row["version"] = nil
+            return row
+        }
+        let page = Mutex(PullPage(records: [row("old", 5_000)], cursor: "4000"))
+        let context = SyncContext(store: try makeStore(), remote: ScriptedRemote { _, _ in page.withLock { $0 } })
+        let all = Query("TodoItem")
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all, resettingDeltaTokens: false)
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context).isEmpty)
+        page.withLock { $0.records = [row("new", 9_500)] }
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["a": "new"])
+    }
 }

@@ -412,6 +412,26 @@ struct SetAsideTests {
             ]
         )
     }
+
+    @Test("stay named when a pull of everything that does not ask for them has not met them", arguments: [false, true])
+    func outsideOfCondition(_ hasParameters: Bool) async throws {
+        let remote = ScriptedRemote { request, _ in
+            let isPart = request.predicate != nil || !request.parameters.isEmpty
+            return PullPage(
+                records: [serverRow("a")],
+                setAside: isPart ? [] : [SetAsideRow(id: "x", reason: "on purpose")]
+            )
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        try await context.pull(Query("TodoItem"))
+        #expect(try await context.setAsideRows().map(\.itemID) == ["x"])
+        let part = hasParameters ? Query("TodoItem") : Query("TodoItem").filtered(by: Column("text") != "x")
+        try await context.pull(
+            part,
+            options: .init(reconciles: true, parameters: hasParameters ? ["archived": "0"] : [:])
+        )
+        #expect(try await context.setAsideRows().map(\.itemID) == ["x"])
+    }
 }
 
 /// Loses the connection in the middle of every answer that holds the content of the row `b`.

@@ -278,4 +278,17 @@ struct StumblingBlockTests {
             #expect(try await laptop.texts() == ["a": "milk", "b": "news"])
         }
     }
+
+    @Test("a page in front of the server is none of a table's answers, whatever names its columns have here")
+    func otherNames() async throws {
+        try await SyncWorld.with(.datasync, laptopTable: WireNameTests.note) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await laptop.table.insert([laptop.textColumn: "mine"], id: id) }
+            world.emulator.inject(.respond(Self.page, times: 99) { $0.method != "GET" })
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            #expect(try await laptop.context.status().failed == 0)
+            world.emulator.clearFaults()
+            #expect(try await laptop.context.push().pushed == 2)
+        }
+    }
 }

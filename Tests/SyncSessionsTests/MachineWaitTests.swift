@@ -37,6 +37,14 @@ struct MachineWaitTests {
         #expect(machine.handle(.uploaded(1), at: .zero) == [.endWait(1, isDone: true)])
     }
 
+    @Test("a pull that was last complete later than now is made: the clock was set back")
+    func clockSetBack() {
+        var machine = SessionMachine()
+        _ = machine.handle(.started([SessionMachine.Pull(table: "A")], .init()), at: .zero)
+        let loaded = SessionEvent.loaded(suspended: [], hasChanges: false, ages: [.seconds(-86_400)], needsReset: false)
+        #expect(machine.handle(loaded, at: .zero) == [.begin(SessionMachine.Work(pulls: [0], list: 1))])
+    }
+
     @Test("another start has a wait for downloads bring what is kept from then on")
     func otherList() {
         var machine = machine()

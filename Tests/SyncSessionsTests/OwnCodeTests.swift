@@ -63,7 +63,7 @@ struct OwnCodeTests {
         arguments: [
             SyncError(.operationChanged, "on purpose"), SyncError(.invalidAction, "on purpose"),
             SyncError(.invalidItem, "on purpose"), StoreError(.invalidRecord, "on purpose"),
-            StoreError(.constraint, "on purpose"),
+            StoreError(.constraint, "on purpose"), CancellationError(),
         ] as [any Error]
     )
     func fails(_ error: any Error) async throws {

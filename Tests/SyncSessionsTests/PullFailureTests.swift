@@ -38,7 +38,8 @@ struct PullFailureTests {
 
     @Test(
         "makes the others, sends changes, and tries that one again after a while",
-        arguments: [400, 403, 404, 500].map { .status($0) } + breakingOff
+        // With 200 the answer is no page.
+        arguments: [200, 400, 403, 404, 500].map { .status($0) } + breakingOff
     )
     func others(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
@@ -434,6 +435,33 @@ struct PullFailureTests {
         #expect(error?.code == .pullAborted)
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
         #expect(emulator.texts() == ["milk"])
+        await device.session.close()
+    }
+
+    @Test("one that says when to come again is not asked before", arguments: [500, 504])
+    func retryAfter(_ status: Int) async throws {
+        let (device, sources) = try device(.status(status, headers: ["Retry-After": "900"]))
+        device.session.start(keeping: sources)
+        await device.clock.sleeperComes { $0 == .seconds(900) }
+        let before = pulls(device)
+        device.clock.advance(by: .seconds(899))
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(pulls(device) == before)
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .both)
+        await device.session.close()
+    }
+
+    @Test("one sync with fewer pulls than before begins with the first of them")
+    func backgroundWithFewer() async throws {
+        let (device, _) = try device(.unreachable)
+        device.session.start(keeping: ["a", "b", "c", "d"].map { SessionPull(device.table, queryID: $0) })
+        await device.backsOff()
+        await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        device.line.set(.answered)
+        device.session.start(keeping: [device.table])
+        #expect(try await device.session.sync(within: .seconds(20)).isComplete)
         await device.session.close()
     }
 }

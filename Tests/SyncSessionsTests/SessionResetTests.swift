@@ -112,6 +112,26 @@ struct SessionResetTests {
         #expect(try await device.context.push().pushed == 1)
     }
 
+    @Test("one sync tells what was sent before it and behind it")
+    func singleSync() async throws {
+        let server = ForgettingServer()
+        let device = try SessionDevice(emulator, through: server)
+        try emulator.seed([["id": "a", "text": "a"]], in: "TodoItem")
+        let mode = ResetMode.recoverUnsyncedChanges(
+            after: { context, _ in _ = try await context.table("TodoItem").insert(["text": "later"]) }
+        )
+        let options = SessionOptions(pullInterval: nil, pushDelay: .seconds(86_400), resetMode: mode)
+        device.session.start(keeping: [device.table], options: options)
+        try await device.session.wait(for: .both)
+        await device.session.workEnds()
+        try await device.add("before")
+        try await setUpAnew(device, server)
+        let report = try await device.session.sync(within: .seconds(25))
+        #expect(report.isComplete && report.push.pushed == 2, "\(report)")
+        #expect(other.texts().isSuperset(of: ["before", "later"]))
+        await device.session.close()
+    }
+
     /// Where the server says it in a pull, nothing is to be sent before that.
     private static func pull(_ device: SessionDevice) -> SessionPull {
         SessionPull(device.table, options: PullOptions(order: .pullFirst))

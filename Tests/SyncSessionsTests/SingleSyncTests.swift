@@ -94,7 +94,7 @@ struct SingleSyncTests {
         try await device.add("mine")
         device.session.suspend(.download)
         try await device.context.requestReset()
-        _ = try await device.session.sync(within: .seconds(25))
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete, "nothing was done")
         #expect(device.line.requests.isEmpty)
         await device.session.close()
     }
@@ -121,6 +121,53 @@ struct SingleSyncTests {
             #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == rows.map { .string($0) })
             #expect(resets.withLock { $0 } == (rows.count == 1 ? 1 : 0))
         }
+        await device.session.close()
+    }
+
+    @Test("makes the others next time when one of them that begins anew each time is too long for it")
+    func reconcilingTooLong() async throws {
+        try emulator.seed((0..<9).map { ["id": .string("r\($0)"), "text": "x"] }, in: "TodoItem")
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try SessionDevice(emulator)
+        let (line, clock) = (device.line, device.clock)
+        line.set(.unreachable)
+        let long = SessionPull(device.table, options: PullOptions(reconciles: true, pageSize: 1))
+        // The session's own attempts are out of the way.
+        let options = SessionOptions(backoff: Backoff(first: .seconds(86_400), longest: .seconds(86_400)))
+        device.session.start(keeping: [long, SessionPull(try device.context.table("Note"))], options: options)
+        await device.backsOff()
+        device.session.running.withLock { $0.nextAsked = 0 }
+        line.set { request in
+            // Every page takes ten seconds.
+            if request.path.contains("TodoItem") { clock.advance(by: .seconds(10)) }
+            return .answered
+        }
+        for _ in 0..<2 { #expect(try await !device.session.sync(within: .seconds(25)).isComplete) }
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        await device.session.close()
+    }
+
+    @Test("sends what waits where downloads are suspended for too long", arguments: [true, false])
+    func sendsAlone(_ resetsManually: Bool) async throws {
+        let device = try SessionDevice(emulator)
+        let options = SessionOptions(
+            pullInterval: nil,
+            resetMode: resetsManually ? .manual : .recoverUnsyncedChanges(),
+            maximumOfflineTime: .seconds(3_600)
+        )
+        device.session.start(keeping: [device.table], options: options)
+        try await device.session.wait(for: .both)
+        await device.session.workEnds()
+        device.session.suspend(.download)
+        await device.session.running.withLock { $0.storing }?.value
+        device.clock.advance(by: .seconds(3_601))
+        device.session.suspend(.both)
+        try await device.add("milk")
+        device.session.resume(.upload)
+        await device.session.running.withLock { $0.storing }?.value
+        let report = try await device.session.sync(within: .seconds(25))
+        #expect(report.isComplete)
+        #expect(emulator.texts() == ["milk"])
         await device.session.close()
     }
 }

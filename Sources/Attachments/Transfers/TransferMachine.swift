@@ -34,6 +34,8 @@ struct TransferMachine: Sendable {
         /// Somebody waits for these files: they do not wait for their time any longer.
         case asked([AttachmentID])
         case suspended(SyncDirection)
+        /// The service is there again, as somebody else has found.
+        case reachable
         /// A push runs: rows go first.
         case pushing(Bool)
         /// A time has come that was asked for.
@@ -66,6 +68,8 @@ struct TransferMachine: Sendable {
     private struct Hold: Hashable {
         var until: Duration
         var progress = BackoffProgress()
+        /// Whether nothing got through, and nobody has said when to come again.
+        var isOfConnection = false
     }
 
     let limit: Int
@@ -118,6 +122,9 @@ struct TransferMachine: Sendable {
         case .suspended(let directions):
             suspended = directions
             effects = cancelling { !directions.isDisjoint(with: $0.direction) }
+        case .reachable:
+            for id in holds.keys where holds[id]?.isOfConnection == true { holds[id]?.until = now }
+            if pause?.isOfConnection == true { pause?.until = now }
         case .pushing(let isPushing): self.isPushing = isPushing
         case .woken: break
         case .locked(let isLocked):
@@ -148,11 +155,13 @@ struct TransferMachine: Sendable {
             tried.append(transfer)
             // When another one gets through, this one waits, and longer each time.
             hold(transfer, failure, wanted, now, random)
+            holds[transfer.id]?.isOfConnection = wanted == nil
             // Several that ran at once have met the same failure.
             if let pause, pause.until > now { break }
             var next = pause ?? Hold(until: now)
             let wait = next.progress.wait(after: failure, backoff, random: random)
             next.until = now + max(wait, wanted ?? .zero)
+            next.isOfConnection = wanted == nil
             pause = next
         }
     }
@@ -169,6 +178,7 @@ struct TransferMachine: Sendable {
         var hold = holds[transfer.id] ?? Hold(until: now)
         let wait = hold.progress.wait(after: failure, backoff, random: random)
         hold.until = now + max(wait, wanted ?? .zero)
+        hold.isOfConnection = false
         holds[transfer.id] = hold
     }
 

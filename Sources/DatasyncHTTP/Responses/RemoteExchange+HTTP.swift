@@ -33,6 +33,12 @@ extension RemoteExchange {
         fields.map { ($0.name.rawName, $0.value) }
     }
 
+    /// The parameters of the protocols, and those of OData that their servers know.
+    private static let ownNames: Set<String> = [
+        "$filter", "$orderby", "$select", "$skip", "$top", "$count", "$inlinecount", "$skiptoken", "$expand", "$search",
+        "$apply", "$format", "__includedeleted", "__systemproperties",
+    ]
+
     private static func withoutForeignValues(_ path: String) -> (path: String, secrets: [String]) {
         let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return (path, []) }
@@ -40,8 +46,8 @@ extension RemoteExchange {
         let query = parts[1].split(separator: "&")
             .map { part -> String in
                 let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                let isOurs = ["$", "%24", "__"].contains { pair[0].hasPrefix($0) }
-                guard pair.count == 2, !isOurs else { return String(part) }
+                let name = pair[0].lowercased().replacing("%24", with: "$")
+                guard pair.count == 2, !Self.ownNames.contains(name) else { return String(part) }
                 secrets.append(String(pair[1]))
                 return pair[0] + "="
             }

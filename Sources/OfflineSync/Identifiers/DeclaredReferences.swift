@@ -6,7 +6,7 @@ internal import SyncContract
 struct DeclaredReferences {
     private struct Reference {
         let table: TableDefinition
-        let column: String
+        let column: ColumnDefinition
         let other: TableDefinition
     }
 
@@ -17,8 +17,8 @@ struct DeclaredReferences {
     init?(_ schema: StoreSchema) {
         declared = schema.syncedTables.flatMap { table in
             IdentifierTranslation(table, schema).references
-                .map { column, other in
-                    Reference(table: table, column: column, other: other)
+                .compactMap { name, other in
+                    table.columns.first { $0.name == name }.map { Reference(table: table, column: $0, other: other) }
                 }
         }
         guard !declared.isEmpty else { return nil }
@@ -27,8 +27,13 @@ struct DeclaredReferences {
 
     private func new(_ transaction: inout some StoreReading & ~Copyable) throws -> [Reference] {
         try declared.filter { reference in
-            let row = try ConfigurationTable.row(.reference, reference.table.name, reference.column, &transaction)
-            return row?["value"]?.stringValue != reference.other.name
+            let row = try ConfigurationTable.row(
+                .reference,
+                reference.table.name,
+                reference.column.wireName,
+                &transaction
+            )
+            return row?["value"]?.stringValue != reference.other.wireName
         }
     }
 
@@ -39,7 +44,7 @@ struct DeclaredReferences {
     /// row gets that one: it stands on both sides, as of rows that were here before.
     func translate(_ transaction: inout StoreTransaction) throws {
         for reference in try new(&transaction) {
-            let (table, column) = (reference.table, reference.column)
+            let (table, column) = (reference.table, reference.column.name)
             var named: Set<String> = []
             try transaction.forEach(Query(table.name).selecting([column])) { row in
                 if let id = row[column]?.stringValue, !id.isEmpty { named.insert(id) }
@@ -52,8 +57,14 @@ struct DeclaredReferences {
                 in: reference.other,
                 &transaction
             )
-            let value = FieldValue.string(reference.other.name)
-            try ConfigurationTable.set(.reference, table.name, column, ["value": value], &transaction)
+            let value = FieldValue.string(reference.other.wireName)
+            try ConfigurationTable.set(
+                .reference,
+                table.name,
+                reference.column.wireName,
+                ["value": value],
+                &transaction
+            )
         }
     }
 

@@ -36,6 +36,15 @@ struct IdentifierTranslation: Sendable {
         return try ItemMemoryStorage.isDroppedInsert(id, of: table, &transaction) ? nil : id
     }
 
+    /// The same; nil also for a row that is not known.
+    func knownServerID(of id: String, _ transaction: inout some StoreReading & ~Copyable) throws -> String? {
+        let serverID = try serverID(of: id, &transaction)
+        guard serverID == id, try transaction.record(.string(id), in: table.name) == nil else { return serverID }
+        // It may be its deletion that waits; what is mapped is known anyway.
+        let isMapped = try !IdentifierMapping.serverIDs(of: [id], in: table, &transaction).isEmpty
+        return try isMapped || OperationQueue.operation(for: id, in: table, &transaction, schema) != nil ? id : nil
+    }
+
     /// The server's ids of rows; those of rows that have none stay as they are.
     func serverIDs(
         of ids: [RecordID],

@@ -7,9 +7,8 @@ extension SyncTable<Record> {
     public func serverID(of id: String) async throws -> String? {
         let table = definition
         guard table.assignsIDs else { return id }
-        return try await context.store.read {
-            try IdentifierMapping.serverIDs(of: [id], in: table, &$0).values.first
-        }
+        let translation = IdentifierTranslation(table, context.store.schema)
+        return try await context.store.read { try translation.knownServerID(of: id, &$0) }
     }
 
     /// The local id of a row with an id of the server; nil for a row that never came, and to which none has referred.
@@ -18,8 +17,12 @@ extension SyncTable<Record> {
     public func id(ofServerID serverID: String) async throws -> String? {
         let table = definition
         guard table.assignsIDs else { return serverID }
-        return try await context.store.read {
-            try IdentifierMapping.localIDs(ofServerIDs: [serverID], in: table, &$0).values.first
+        let translation = IdentifierTranslation(table, context.store.schema)
+        return try await context.store.read { reader in
+            if let known = try IdentifierMapping.localIDs(ofServerIDs: [serverID], in: table, &reader).values.first {
+                return known
+            }
+            return try translation.knownServerID(of: serverID, &reader) == serverID ? serverID : nil
         }
     }
 }

@@ -44,7 +44,7 @@ enum ConfigurationTable {
         case formerID = 1_042
         /// The changes at which the last pushes have ended: see ``StumblingBlock``.
         case stumblingBlocks = 1_032
-        /// The column named by the key holds local ids of the table that the value names: see ``DeclaredReferences``.
+        /// The column that the key names holds local ids of the table that the value names, by names of the server: see ``DeclaredReferences``.
         case reference = 1_043
         /// Where the bringing of everything anew is: see ``ResetStage``.
         case reset = 1_050

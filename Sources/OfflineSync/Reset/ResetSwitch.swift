@@ -31,8 +31,10 @@ struct ResetSwitch: Sendable {
             try forget(table, &transaction)
             try recogniseInserts(of: table, &transaction)
             try settleChanges(of: table, &report, &transaction)
-            guard extents[table.name] != nil else { continue }
+            guard let extent = extents[table.name] else { continue }
             try applyRows(of: table, &transaction)
+            // The server may have rows that did not come, and nobody else their files.
+            if extent == .part { try AttachmentMarks.keepDue(in: table, schema, &transaction) }
             try removeOthers(of: table, &transaction)
             for (queryID, query, cursor) in try FreshRows.cursors(of: table.name, &transaction) {
                 try PullCursorStorage.set(cursor, queryID, of: table.name, query: query, &transaction)

@@ -11,6 +11,14 @@ extension PushReport {
         self.init()
         self.pushed = pushed
     }
+
+    /// The report with what a push before it has done; what was not taken is as it is after the later one.
+    package func adding(_ earlier: PushReport?) -> PushReport {
+        var report = self
+        report.pushed += earlier?.pushed ?? 0
+        report.requests += earlier?.requests ?? 0
+        return report
+    }
 }
 
 extension SyncReport {

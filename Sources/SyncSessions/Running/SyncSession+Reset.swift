@@ -74,9 +74,10 @@ extension SyncSession {
     ) async throws -> Bool {
         if try await context.resetStage() != .none { return true }
         if running.withLock({ $0.machine.isResetFutile }) { return false }
+        guard open.contains(.download) else { return false }
         var isAnyTooOld = false
         for pull in pulls where !isAnyTooOld { isAnyTooOld = try await isTooOld(pull, context, options) }
-        guard isAnyTooOld, open.contains(.download), !options.resetMode.isManual else { return isAnyTooOld }
+        guard isAnyTooOld, !options.resetMode.isManual else { return isAnyTooOld }
         do {
             for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
             return true

@@ -218,6 +218,35 @@ struct AssignedIDTests {
         }
     }
 
+    @Test("is asked by its own ids in every part of a condition", arguments: [false, true])
+    func partsOfConditions(_ reconciles: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            for list in ["a", "b"] {
+                try await world.phone.lists.insert(["text": .string(list)], id: list)
+                try await world.phone.tasks.insert(
+                    ["text": .string("in \(list)"), "list": .string(list), "complete": false]
+                )
+            }
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.lists.pull()
+            let list = try #require(
+                try await laptop.store.read(Query("Lists")).records.first { $0["text"] == "a" }?.id.stringValue
+            )
+            let (isOfList, isOpen) = (Column("list") == .string(list), Column("complete") == false)
+            for (condition, told) in [
+                (isOfList && isOpen, ["a: in a"]), (isOfList || Column("complete") == true, ["a: in a"]),
+                (!isOfList && isOpen, ["b: in b"]),
+            ] {
+                try await laptop.context.purge(Query("Tasks"))
+                for _ in 0..<2 {
+                    try await laptop.tasks.pull(where: condition, options: .init(reconciles: reconciles))
+                    #expect(try await laptop.told() == told)
+                }
+            }
+        }
+    }
+
     @Test("removes what left with a reconciling pull, and only that", arguments: DatasyncDialect.allCases)
     func reconciling(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in
@@ -283,6 +312,10 @@ struct AssignedIDTests {
         }
         let context = SyncContext(store: later, remote: remote)
         let table = try context.table("TodoItem")
+        #expect(try await table.serverID(of: "s1") == "s1")
+        #expect(try await table.id(ofServerID: "s1") == "s1")
+        #expect(try await table.serverID(of: "unknown") == nil)
+        #expect(try await table.id(ofServerID: "unknown") == nil)
         try await table.update(Record(id: "s1", ["text": "new"]))
         try await table.pull(options: .init(reconciles: true))
         #expect(try await texts(context) == ["s1": "new"])

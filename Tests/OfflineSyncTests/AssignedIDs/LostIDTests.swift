@@ -372,4 +372,26 @@ struct LostIDTests {
             #expect(try await phone.context.operations().isEmpty)
         }
     }
+
+    @Test("is not that of a row of others whose deletion waits here")
+    func deletionOfOthersWaits() async throws {
+        try await AssignedIDWorld.with { world in
+            try await world.laptop.lists.insert(["text": "milk"])
+            _ = try await world.laptop.context.push()
+            let theirs = try #require(world.emulator.rows(in: "Lists").first?["id"]?.string)
+            let phone = world.phone
+            try await phone.pullAll()
+            let here = try #require(try await phone.lists.id(ofServerID: theirs))
+            try await phone.lists.delete(here)
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "DELETE" })
+            #expect(try await phone.context.push().failures.count == 1)
+            try await phone.lists.insert(["text": "milk"], id: "mine")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.context.pull(phone.lists, options: .init(order: .pullOnly, reconciles: true))
+            let own = world.emulator.rows(in: "Lists").compactMap { $0["id"]?.string }.first { $0 != theirs }
+            #expect(try await phone.lists.serverID(of: "mine") == own)
+            #expect(try await phone.lists.serverID(of: here) == theirs)
+        }
+    }
 }

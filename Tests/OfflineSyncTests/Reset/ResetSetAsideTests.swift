@@ -84,4 +84,18 @@ struct ResetSetAsideTests {
         #expect(try await texts(context) == server.texts)
         #expect(try await store.verifyQueue().isEmpty)
     }
+
+    @Test("are asked for by the next pull when the server has failed on them for a while")
+    func failedForAWhile() async throws {
+        for id in "ab" { server.write("\(id)", "\(id)") }
+        try await context.pull(Query("TodoItem"))
+        server.reset(to: ["a": "other", "b": "b"])
+        server.unfit("a")
+        _ = try await context.reset(onto: all, discardsChanges: false)
+        try await context.endReset()
+        server.unfit()
+        try await context.pull(Query("TodoItem"))
+        #expect(try await texts(context) == ["a": "other", "b": "b"])
+        #expect(try await context.setAsideRows().isEmpty)
+    }
 }

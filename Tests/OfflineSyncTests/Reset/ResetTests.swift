@@ -349,4 +349,15 @@ struct ResetTests {
         _ = try await context.reset(onto: all, discardsChanges: false)
         #expect(try await remembered() == 0)
     }
+
+    @Test("what was done is told after a restart as well, conflicts included")
+    func reportAfterRestart() async throws {
+        for id in "ab" { server.write("\(id)", "\(id)") }
+        try await table.pull()
+        try await edit("a", "mine")
+        server.reset(to: ["a": "theirs", "b": "b"])
+        let report = try await context.reset(onto: all, discardsChanges: false)
+        #expect(report.conflicts == 1 && report.waiting == 1)
+        #expect(try await context.resetStage() == .done(report))
+    }
 }
