@@ -10,7 +10,7 @@ import VirtualTime
 
 @testable import Attachments
 
-@Suite("The last copy of a file")
+@Suite("The last copy of a file", .timeLimit(.minutes(1)))
 struct LastCopyTests {
     /// How rows leave a device.
     enum Leaving: CaseIterable, Sendable { case purge, purgeWithChange, purgeOfSome, reconciliation, reset }
