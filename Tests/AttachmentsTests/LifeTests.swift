@@ -146,7 +146,7 @@ struct LifeTests {
         await device.close()
     }
 
-    @Test("one that no row names leaves the device after a day, by itself")
+    @Test("one that no row names leaves the device after a day, by itself", .timeLimit(.minutes(1)))
     func unusedByItself() async throws {
         let device = try await PhotoDevice()
         let id = try await device.attachments.add(Data([1]))
