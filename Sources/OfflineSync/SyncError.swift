@@ -70,11 +70,11 @@ public struct SyncError: Error, Sendable {
     /// What a push did before it stopped, or before the pull that failed after it: how many changes were taken, which
     /// were not, and how many requests were sent. Nil when nothing was pushed. What was not taken is missing where the
     /// store was not there any more; ``SyncContext/operationErrors()`` has it.
-    public internal(set) var push: PushReport?
+    public package(set) var push: PushReport?
 
     /// What a pull did before it stopped, or beside the push that failed: how many rows came, which were set aside, and how
     /// many requests were sent. That stays; the next pull goes on from there. Nil when none was begun.
-    public internal(set) var pull: PullReport?
+    public package(set) var pull: PullReport?
 
     package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code

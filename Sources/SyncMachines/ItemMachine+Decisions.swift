@@ -93,9 +93,10 @@ extension ItemMachine {
         // Until it is asked for, the row is as it was before the change.
         needsRow = true
         end()
-        if let deleted = waiting.deletedRow { return .local(deleted) }
         if let base = waiting.base { return base.isDeleted ? .remove : .server(base) }
-        return waiting.kind == .insert ? .remove : .none
+        // The server never had it.
+        if waiting.kind == .insert || waiting.replacedKind == .insert { return .remove }
+        return waiting.deletedRow.map { .local($0) } ?? RowEffect.none
     }
 
     /// The row is deleted instead, here and on the server.

@@ -38,6 +38,9 @@ extension SyncSession {
                 work.cancel()
             }
             return results.report(isComplete: isComplete)
+        } catch var error as SyncError {
+            results.tell(in: &error)
+            throw error
         } catch is CancellationError where work.isCancelled && !Task.isCancelled {
             // The session has cancelled it.
             guard running.withLock({ $0.machine.phase != .closed }) else { throw Self.ended }
@@ -114,7 +117,8 @@ extension SyncSession {
         _ results: BackgroundResults
     ) async throws -> Bool {
         // Where one sync has come to nothing, the next one begins behind that.
-        let first = min(running.withLock { $0.nextAsked }, pulls.count)
+        let passedOver = try await context.storedFirstPull()
+        let first = min(max(0, passedOver ?? running.withLock { $0.nextAsked }), pulls.count)
         let indices = open.contains(.download) ? Array(pulls.indices[first...]) + pulls.indices[..<first] : []
         let preceding = open.contains(.upload) ? indices.filter { pulls[$0].precedesPush(in: context) } : []
         var failures = PullFailures()
@@ -136,7 +140,10 @@ extension SyncSession {
         if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
         if let failure = failures.first ?? forbidden { throw failure }
         // Nothing fails any more: they are made as they are named again.
-        if isInTime { running.withLock { $0.nextAsked = 0 } }
+        if isInTime {
+            running.withLock { $0.nextAsked = 0 }
+            if passedOver != nil { try await context.storeFirstPull(nil) }
+        }
         return isInTime
     }
 
@@ -148,8 +155,8 @@ extension SyncSession {
 
     /// Takes note that the time was over in a pull. One that begins anew each time would otherwise keep all behind it from ever
     /// being made; any other goes on where it is.
-    private func passOver(_ index: Int, _ options: PullOptions) {
-        if options.reconciles { running.withLock { $0.nextAsked = index + 1 } }
+    private func passOver(_ index: Int, _ options: PullOptions, _ context: SyncContext) async throws {
+        if options.reconciles { try await context.storeFirstPull(index + 1) }
     }
 
     /// Makes pulls, one after the other, each wholly.
@@ -175,8 +182,9 @@ extension SyncSession {
                     let report = try await context.pull(pull, options)
                     results.ended(report)
                     isComplete = report.isComplete
-                    guard isComplete || rest > .zero && !options.reconciles else {
-                        passOver(index, options)
+                    let isInTime = options.reconciles ? environment.now() < deadline : rest > .zero
+                    guard isComplete || isInTime else {
+                        try await passOver(index, options, context)
                         return false
                     }
                 }
@@ -185,7 +193,7 @@ extension SyncSession {
                 }
                 failures.broken = 0
             } catch let error as CancellationError {
-                passOver(index, options)
+                try await passOver(index, options, context)
                 throw error
             } catch  where error.isOfOnePull {
                 (failures.first, failures.broken) = (failures.first ?? error, 0)
@@ -215,6 +223,14 @@ private final class BackgroundResults: Sendable {
     func began(_ changes: OutstandingChanges) { state.withLock { $0.changes = changes } }
     func ended(_ report: PushReport) { state.withLock { $0.push = report.adding($0.push) } }
     func ended(_ report: PullReport) { state.withLock { $0.pulls.append(report) } }
+
+    /// Has an error tell what was done before it and beside it.
+    func tell(in error: inout SyncError) {
+        let (push, pulls) = state.withLock { ($0.push, $0.pulls) }
+        error.push = push ?? error.push
+        let all = pulls + (error.pull.map { [$0] } ?? [])
+        if !all.isEmpty { error.pull = SyncReport(push: nil, pulls: all, isComplete: false).pull }
+    }
 
     func report(isComplete: Bool) -> SyncReport {
         state.withLock { state in

@@ -103,6 +103,10 @@ public final class SyncSession: Sendable, Observable {
     /// the session, after ``State-swift.enum/closed``.
     public var states: AsyncStream<State> { subscribe(\.states, { $0.state }) }
 
+    /// How often the service may be there again, as the system or the app has said, or as its answers show after a failure: now and
+    /// whenever that changes.
+    package var recoveries: AsyncStream<Int> { subscribe(\.recoveries) { $0.recoveries } }
+
     /// The same for the connection.
     public var connectionStates: AsyncStream<ConnectionState> { subscribe(\.connections, { $0.connection }) }
 

@@ -13,7 +13,9 @@ import VirtualTime
 @Suite("The last copy of a file", .timeLimit(.minutes(1)))
 struct LastCopyTests {
     /// How rows leave a device.
-    enum Leaving: CaseIterable, Sendable { case purge, purgeWithChange, purgeOfSome, reconciliation, reset }
+    enum Leaving: CaseIterable, Sendable {
+        case purge, purgeWithChange, purgeOfSome, reconciliation, reset, resetWithChange
+    }
 
     @Test("is sent although the row has left the device after the server has taken it", arguments: Leaving.allCases)
     func unsent(leaving: Leaving) async throws {
@@ -29,11 +31,13 @@ struct LastCopyTests {
         case .purgeOfSome:
             try await device.coupons.update(coupon.id) { $0.title = "again" }
             try await device.context.forcePurge(Query("Coupon").filtered(by: Column("title") == "again"))
-        case .reset:
+        case .reset, .resetWithChange:
+            if leaving == .resetWithChange { try await device.coupons.update(coupon.id) { $0.title = "again" } }
             let none = Query("Coupon").filtered(by: Column("title") == "none")
             device.rows.forget()
-            _ = try await device.context.reset(onto: [FreshPull(none)], discardsChanges: false)
+            _ = try await device.context.reset(onto: [FreshPull(none)], discardsChanges: leaving == .resetWithChange)
             try await device.context.endReset()
+            try await device.context.forgetDiscardedChanges()
         case .reconciliation:
             device.rows.forget()
             _ = try await device.context.pull(Query("Coupon"), options: PullOptions(reconciles: true))

@@ -6,6 +6,7 @@ import RemoteContract
 import SQLCipherStore
 import SQLCipherStoreTestSupport
 import SyncContract
+import SyncSessions
 import Synchronization
 import Testing
 import VirtualTime
@@ -143,6 +144,22 @@ struct LifeTests {
         #expect(try await device.attachments.state(of: ids[2]) == .synced)
         #expect(try await device.attachments.data(of: unsent).count == 1_000)
         #expect(try await device.attachments.data(of: ids[1]) == Data(content(100, seed: 2)))
+        await device.close()
+    }
+
+    @Test("one that did not get through is tried at once when somebody reconnects", .timeLimit(.minutes(1)))
+    func reconnected() async throws {
+        let device = try await PhotoDevice()
+        device.server.set { _ in .failed(RemoteError(.unauthorized, "on purpose", status: 401)) }
+        let (_, id) = try await device.add([1])
+        device.context.session.start(keeping: [device.coupons])
+        try await device.context.session.wait(for: .both)
+        try await device.attachments.settle()
+        #expect(try await device.attachments.state(of: id) != .synced)
+        device.server.set { _ in .answered }
+        _ = await device.context.session.reconnect()
+        await device.state(of: id) { $0 == .synced }
+        #expect(device.server[id]?.isComplete == true)
         await device.close()
     }
 

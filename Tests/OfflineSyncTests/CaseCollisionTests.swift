@@ -42,6 +42,22 @@ struct CaseCollisionTests {
         }
     }
 
+    @Test("are named while everything is brought anew, on one page and on two", arguments: [1, 50])
+    func reset(_ pageSize: Int) async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            try seed(["k1", "K1", "b"], world)
+            let (context, all) = (world.laptop.context, Query("TodoItem"))
+            let pull = FreshPull(all, options: .init(pageSize: pageSize))
+            _ = try await context.reset(onto: [pull], discardsChanges: false)
+            try await context.endReset()
+            let listed = Set(try await context.setAsideRows().map(\.itemID))
+            let here = Set(try await world.laptop.texts().keys)
+            #expect(listed.union(here) == ["k1", "K1", "b"] && here.contains("b"), "\(listed), \(here)")
+            for (id, text) in try await world.laptop.texts() { #expect(text == "of \(id)") }
+            #expect(try await world.laptop.store.verifyQueue().isEmpty)
+        }
+    }
+
     @Test("one that comes while a change of the row here waits is named: the change is not taken for one of it")
     func besideAChange() async throws {
         try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in

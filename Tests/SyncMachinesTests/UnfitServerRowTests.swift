@@ -107,4 +107,25 @@ struct UnfitServerRowTests {
         item.receive(.unfit(version: 2), to: item.send())
         #expect(item.send(.done)?.request == .delete(version: 2))
     }
+
+    @Test("is left to the server: what was changed and then deleted is as it was before the change")
+    func takeServerOverDeletion() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        try item.delete()
+        item.receive(.unfit(version: 2), to: item.send())
+        item.apply(item.machine.takeServer(.hidden))
+        #expect(item.row?.content == "a")
+    }
+
+    @Test("is left to the server: what was inserted and then deleted does not come back")
+    func takeServerOverDeletedInsert() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.unfit(version: 1), to: item.send())
+        try item.delete()
+        item.receive(.unfit(version: 1), to: item.send())
+        item.apply(item.machine.takeServer(.hidden))
+        #expect(item.row == nil)
+    }
 }

@@ -108,7 +108,29 @@ struct ForbiddenChangesTests {
         let device = try await device()
         let error = await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(25)) }
         #expect(error?.code == .pushAbortedAuthentication)
+        #expect(error?.pull?.received == 7, "what came is told")
         #expect(try await hasAll(device))
+        await device.session.close()
+    }
+
+    @Test("whose pulls are all refused as well fails because of these, and says so")
+    func refusedPulls() async throws {
+        let device = try await device()
+        device.line.set { $0.method == "POST" ? .status(403) : .status(404) }
+        device.session.start(keeping: [device.table, try device.context.table("Note")])
+        await device.state { $0 == .failed }
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        await device.session.close()
+    }
+
+    @Test("waits for other credentials while the server fails on all pulls, too")
+    func failingPulls() async throws {
+        let device = try await device()
+        device.line.set { $0.method == "POST" ? .status(403) : .status(500) }
+        device.session.start(keeping: [device.table, try device.context.table("Note")])
+        await device.state { $0 == .waitingForCredentials }
+        await device.session.workEnds()
+        #expect(device.session.state == .waitingForCredentials)
         await device.session.close()
     }
 }

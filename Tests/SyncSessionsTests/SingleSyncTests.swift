@@ -142,7 +142,48 @@ struct SingleSyncTests {
             if request.path.contains("TodoItem") { clock.advance(by: .seconds(10)) }
             return .answered
         }
-        for _ in 0..<2 { #expect(try await !device.session.sync(within: .seconds(25)).isComplete) }
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.store.read(table: "Note", itemID: "n") == nil)
+        await device.session.close()
+        // Also in another process, and whatever is sent meanwhile.
+        let again = try SessionDevice(emulator, device.store)
+        again.line.set(.unreachable)
+        let pulls = [
+            SessionPull(again.table, options: PullOptions(reconciles: true, pageSize: 1)),
+            SessionPull(try again.context.table("Note")),
+        ]
+        again.session.start(keeping: pulls, options: options)
+        await again.backsOff()
+        again.session.running.withLock { $0.nextAsked = 0 }
+        let time = again.clock
+        again.line.set { request in
+            if request.path.contains("TodoItem") { time.advance(by: .seconds(10)) }
+            return .answered
+        }
+        #expect(try await !again.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await again.store.read(table: "Note", itemID: "n") != nil)
+        #expect(try await again.store.verifyQueue().isEmpty)
+        again.line.set(.answered)
+        for _ in 0..<2 { #expect(try await again.session.sync(within: .seconds(25)).isComplete) }
+        #expect(again.line.requests.last?.contains("Note") == true, "from the first one again")
+        await again.session.close()
+    }
+
+    @Test("makes a reconciling pull in the parts that its bound wants, as long as there is time")
+    func reconcilingInParts() async throws {
+        try emulator.seed((0..<9).map { ["id": .string("r\($0)"), "text": "x"] }, in: "TodoItem")
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try SessionDevice(emulator)
+        let bounded = PullOptions(reconciles: true, pageSize: 1, maximumRows: 2)
+        device.line.set(.unreachable)
+        let options = SessionOptions(backoff: Backoff(first: .seconds(86_400), longest: .seconds(86_400)))
+        let note = SessionPull(try device.context.table("Note"))
+        device.session.start(keeping: [SessionPull(device.table, options: bounded), note], options: options)
+        await device.backsOff()
+        device.session.running.withLock { $0.nextAsked = 0 }
+        device.line.set(.answered)
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.store.read(Query("TodoItem")).records.count == 9)
         #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
         await device.session.close()
     }

@@ -87,7 +87,7 @@ actor TransferRunner {
     /// Lets files travel by themselves from now on.
     func start(pushes: AsyncStream<Bool>, of session: SyncSession) {
         self.session = session
-        let (suspensions, connections) = (session.suspensions, session.connectionStates)
+        let (suspensions, recoveries) = (session.suspensions, session.recoveries)
         let changes = work.store.changes()
         let tables = work.references.tables.union([
             SystemTables.operations.name, AttachmentFiles.table.name, AttachmentRemovals.table.name,
@@ -109,7 +109,7 @@ actor TransferRunner {
             Task { [weak self] in for await directions in suspensions { await self?.suspended(directions) } },
             Task { [weak self] in
                 // What is so from the beginning is no news.
-                for await state in connections.dropFirst() where state == .connected { await self?.send(.reachable) }
+                for await _ in recoveries.dropFirst() { await self?.send(.reachable) }
             },
             Task { [weak self, work] in
                 guard let arrived = work.ahead?.arrived else { return }

@@ -1,5 +1,6 @@
-internal import Synchronization
 internal import SyncContract
+internal import SyncMachines
+internal import Synchronization
 
 /// References from before they were declared, or before the server was said to choose the ids of what they name: until then rows
 /// have the server's ids in them. Which were gone through is remembered in the rows of `MS_TableConfig`.
@@ -13,59 +14,91 @@ struct DeclaredReferences {
     private let schema: StoreSchema
     private let declared: [Reference]
 
-    /// Nil where no column names rows of a table whose server chooses ids.
-    init?(_ schema: StoreSchema) {
+    init(_ schema: StoreSchema) {
         declared = schema.syncedTables.flatMap { table in
             IdentifierTranslation(table, schema).references
                 .compactMap { name, other in
                     table.columns.first { $0.name == name }.map { Reference(table: table, column: $0, other: other) }
                 }
         }
-        guard !declared.isEmpty else { return nil }
         self.schema = schema
     }
 
-    private func new(_ transaction: inout some StoreReading & ~Copyable) throws -> [Reference] {
-        try declared.filter { reference in
-            let row = try ConfigurationTable.row(
-                .reference,
-                reference.table.name,
-                reference.column.wireName,
-                &transaction
-            )
-            return row?["value"]?.stringValue != reference.other.wireName
-        }
+    /// What was gone through, by the rows that say so.
+    private func stored(_ transaction: inout some StoreReading & ~Copyable) throws -> [Record] {
+        let query = ConfigurationTable.query(.reference, anyOf: schema.syncedTables.map(\.name))
+        return try transaction.records(query)
     }
 
-    /// Whether there are references that were not gone through since they were declared.
-    func areNew(_ transaction: inout some StoreReading & ~Copyable) throws -> Bool { try !new(&transaction).isEmpty }
+    private func isStored(_ reference: Reference, in row: Record) -> Bool {
+        row["table"]?.stringValue == reference.table.name && row["key"]?.stringValue == reference.column.wireName
+            && row["value"]?.stringValue == reference.other.wireName
+    }
+
+    /// Whether there are references that were not gone through since they were declared, or that are declared no more.
+    func haveChanged(_ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
+        let stored = try stored(&transaction)
+        return stored.count != declared.count
+            || !declared.allSatisfy { reference in stored.contains { isStored(reference, in: $0) } }
+    }
 
     /// Has rows and waiting changes name others by their local ids. What names a row that has none yet goes on doing so, and the
     /// row gets that one: it stands on both sides, as of rows that were here before.
     func translate(_ transaction: inout StoreTransaction) throws {
-        for reference in try new(&transaction) {
-            let (table, column) = (reference.table, reference.column.name)
-            var named: Set<String> = []
-            try transaction.forEach(Query(table.name).selecting([column])) { row in
-                if let id = row[column]?.stringValue, !id.isEmpty { named.insert(id) }
-            }
-            let unknown = try Array(named).filter { try !isLocal($0, in: reference.other, &transaction) }
-            let known = try IdentifierMapping.localIDs(namedBy: unknown, in: reference.other, &transaction)
-            try ReferenceRedirection(of: table, in: [column], known).perform(schema, &transaction)
-            try IdentifierMapping.add(
-                unknown.filter { known[$0] == nil }.map { ($0, $0) },
-                in: reference.other,
-                &transaction
-            )
-            let value = FieldValue.string(reference.other.wireName)
+        let stored = try stored(&transaction)
+        // One that is declared again later was not translated meanwhile.
+        let withdrawn = stored.filter { row in !declared.contains { isStored($0, in: row) } }
+        try transaction.delete(withdrawn.map(\.id), from: SystemTables.configuration.name)
+        for reference in declared where !stored.contains(where: { isStored(reference, in: $0) }) {
+            try translate(reference, &transaction)
             try ConfigurationTable.set(
                 .reference,
-                table.name,
+                reference.table.name,
                 reference.column.wireName,
-                ["value": value],
+                ["value": .string(reference.other.wireName)],
                 &transaction
             )
         }
+    }
+
+    private func translate(_ reference: Reference, _ transaction: inout StoreTransaction) throws {
+        let (table, column) = (reference.table, reference.column.name)
+        let cancelled = Set(try CancelledInserts.rows(of: reference.other, &transaction).map(\.id))
+        let unknown = try named(by: column, in: table, &transaction)
+            .filter { id in
+                try !cancelled.contains { reference.other.isSameID($0, .string(id)) }
+                    && !isLocal(id, in: reference.other, &transaction)
+            }
+        let known = try IdentifierMapping.localIDs(namedBy: unknown, in: reference.other, &transaction)
+        try ReferenceRedirection(of: table, in: [column], known).perform(schema, &transaction)
+        let stand = unknown.filter { known[$0] == nil }.map { ($0, $0) }
+        try IdentifierMapping.add(stand, in: reference.other, &transaction)
+    }
+
+    /// The ids in a column: in the rows of a table, and in what is kept beside them.
+    private func named(
+        by column: String,
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws -> Set<String> {
+        var named: Set<String> = []
+        func add(_ row: Record?) {
+            if let id = row?[column]?.stringValue, !id.isEmpty { named.insert(id) }
+        }
+        try transaction.forEach(Query(table.name).selecting([column])) { add($0) }
+        for operation in try OperationQueue.all(of: table, &transaction, schema) {
+            let change = operation.change
+            for row in [change.base, change.shown, change.deletedRow] + change.sent.map(\.content) { add(row) }
+        }
+        for error in try OperationErrorCoding.all(&transaction, schema) where error.table == table.name {
+            for row in [error.item, error.serverItem] { add(row) }
+        }
+        for row in try CancelledInserts.rows(of: table, &transaction) { add(row) }
+        try ItemMemoryStorage.changeSent(in: table, &transaction) { sent in
+            for request in sent { add(request.content) }
+            return sent
+        }
+        return named
     }
 
     /// Whether an id is one of this device: that of a row that is here, was, or waits to be deleted.
@@ -90,9 +123,8 @@ extension SyncContext {
     /// them.
     func translateDeclaredReferences() async throws {
         guard !areReferencesTranslated else { return }
-        if let references = DeclaredReferences(store.schema),
-            try await store.read({ try references.areNew(&$0) })
-        {
+        let references = DeclaredReferences(store.schema)
+        if try await store.read({ try references.haveChanged(&$0) }) {
             try await store.write { try references.translate(&$0) }
         }
         coordination.areReferencesTranslated.store(true, ordering: .relaxed)

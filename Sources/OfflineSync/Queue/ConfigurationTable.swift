@@ -28,6 +28,8 @@ enum ConfigurationTable {
         case filledColumns = 1_007
         /// What of a session is suspended: see ``SyncContext/storedSuspension()``.
         case sessionSuspension = 1_010
+        /// Which pull of a session the next sync within a time begins with.
+        case firstPull = 1_012
         /// When everything of the pull named by the key was last here, in milliseconds.
         case completePull = 1_011
         /// The row named by the key did not fit; the value says why.

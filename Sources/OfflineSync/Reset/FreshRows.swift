@@ -11,13 +11,48 @@ enum FreshRows {
         of table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
-        let rows = try page.records.compactMap { record in
-            try record.id.stringValue
-                .map { row(key($0, table), table, value: .string(try RecordCoding.object(record)), reason: .null) }
+        var before = try entries(of: page, in: table, &transaction)
+        var rows: [Record] = []
+        func setAside(_ other: SetAsideRow, at key: String) {
+            rows.append(row(key, table, value: .string(other.id), reason: .string(other.reason)))
         }
-        let setAside = page.setAside
-            .map { row(key($0.id, table), table, value: .string($0.id), reason: .string($0.reason)) }
-        try transaction.upsert(rows + setAside, into: SystemTables.configuration.name)
+        for record in page.records {
+            guard let id = record.id.stringValue else { continue }
+            let key = key(id, table)
+            if let other = before[key]?.record, IDCaseCollisions.isSuspected(record, besides: other, in: table) {
+                let reason = IDCaseCollisions.reason("'\(other.id.stringValue ?? "")'", table)
+                setAside(SetAsideRow(id: id, reason: reason), at: besides(key, id))
+                continue
+            }
+            // What does not fit makes way, and stays named.
+            if let other = before[key]?.setAside, other.id != id { setAside(other, at: besides(key, other.id)) }
+            before[key] = Entry(key: key, record: record)
+            rows.append(row(key, table, value: .string(try RecordCoding.object(record)), reason: .null))
+        }
+        for other in page.setAside {
+            let key = key(other.id, table)
+            let isBeside = before[key].map { $0.id != other.id } ?? false
+            if !isBeside { before[key] = Entry(key: key, setAside: other) }
+            setAside(other, at: isBeside ? besides(key, other.id) : key)
+        }
+        try transaction.upsert(rows, into: SystemTables.configuration.name)
+    }
+
+    /// The place of a row beside another one whose id differs in case only, on a table that takes both for one.
+    private static func besides(_ key: String, _ id: String) -> String { "\(key)\u{1}\(id)" }
+
+    /// What has come so far under the ids of a page's rows, where ids of other spellings are the same.
+    private static func entries(
+        of page: PullPage,
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws -> [String: Entry] {
+        guard table.idComparison != .exact, !table.assignsIDs else { return [:] }
+        let ids = page.records.compactMap(\.id.stringValue) + page.setAside.map(\.id)
+        let query = ConfigurationTable.query(.freshRow, table.name)
+            .filtered(by: Column("key").isAny(of: ids.map { .string(key($0, table)) }))
+        let entries = try transaction.records(query).map { try Entry($0, table) }
+        return Dictionary(entries.map { ($0.key, $0) }) { $1 }
     }
 
     /// What the server has of a row, by its id there; hidden when the row does not fit the table, nil when it did not come.
@@ -38,6 +73,13 @@ enum FreshRows {
         private(set) var record: Record?
         /// The row that does not.
         private(set) var setAside: SetAsideRow?
+
+        /// The id on the server.
+        fileprivate var id: String? { record?.id.stringValue ?? setAside?.id }
+
+        fileprivate init(key: String, record: Record? = nil, setAside: SetAsideRow? = nil) {
+            (self.key, self.record, self.setAside) = (key, record, setAside)
+        }
 
         fileprivate init(_ row: Record, _ table: TableDefinition) throws {
             key = row["key"]?.stringValue ?? ""

@@ -30,6 +30,9 @@ struct ResetSwitch: Sendable {
         for table in schema.syncedTables {
             try forget(table, &transaction)
             try recogniseInserts(of: table, &transaction)
+            if discardsChanges, extents[table.name] == .part {
+                try AttachmentMarks.keepDue(in: table, givingUp: true, schema, &transaction)
+            }
             try settleChanges(of: table, &report, &transaction)
             guard let extent = extents[table.name] else { continue }
             try applyRows(of: table, &transaction)

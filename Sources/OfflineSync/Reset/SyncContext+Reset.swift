@@ -134,6 +134,8 @@ extension SyncContext {
     private func beginReset(onto pulls: [FreshPull], as stage: ResetStage, anew: Bool = false) async throws {
         // After the push that is under way.
         try await coordination.gate.withTurn {
+            // What waits is held against rows whose references are translated.
+            try await translateDeclaredReferences()
             try await set { transaction in
                 guard try !ResetStage.stored(&transaction).isBegun || anew else {
                     try self.dropRowsBroughtAnew(by: pulls, &transaction)

@@ -6,8 +6,8 @@ package import Foundation
 
 internal import SyncContract
 
-/// What a session remembers beyond its process, in the rows of `MS_TableConfig`: what is suspended, and when everything of
-/// a pull was last here.
+/// What a session remembers beyond its process, in the rows of `MS_TableConfig`: what is suspended, when everything of a
+/// pull was last here, and with which pull the next sync begins.
 extension SyncContext {
     /// The text that a session keeps about what is suspended; empty when there is none.
     package func storedSuspension() async throws -> String {
@@ -25,6 +25,26 @@ extension SyncContext {
                     return
                 }
                 try ConfigurationTable.set(.sessionSuspension, "", "", ["value": .string(text)], &transaction)
+            }
+        }
+    }
+
+    /// With which pull the next sync within a time begins; nil for none in particular.
+    package func storedFirstPull() async throws -> Int? {
+        try await store.read {
+            try ConfigurationTable.row(.firstPull, "", "", &$0)?["value"]?.stringValue.flatMap { Int($0) }
+        }
+    }
+
+    /// Keeps that; nil is removed.
+    package func storeFirstPull(_ index: Int?) async throws {
+        try await uncancelled { [store] in
+            try await store.write { transaction in
+                guard let index else {
+                    try transaction.delete(ConfigurationTable.query(.firstPull, "", ""))
+                    return
+                }
+                try ConfigurationTable.set(.firstPull, "", "", ["value": .string(String(index))], &transaction)
             }
         }
     }

@@ -40,6 +40,8 @@ enum ConfigurationVerification {
                 if Int64(key) == nil || value?.isEmpty ?? true { report("an entry of the journal\(of) is not there") }
             case .sessionSuspension?:
                 if value?.isEmpty ?? true { report("what of the session is suspended is not there") }
+            case .firstPull?:
+                if value.flatMap({ Int($0) }) == nil { report("with which pull the next sync begins is not a number") }
             case .completePull?:
                 if value.flatMap({ Int64($0) }) == nil { report("the time of the last pull\(of) is not a number") }
             case .setAside?:

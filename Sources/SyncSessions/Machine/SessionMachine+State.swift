@@ -44,7 +44,7 @@ extension SessionMachine {
 
     /// Whether somebody has to sign in, or somebody else, for anything at all or for what waits to be sent.
     var needsCredentials: Bool {
-        if let hold { return hold.needsCredentials }
+        if let hold, !hold.isOfPulls || hold.needsCredentials { return hold.needsCredentials }
         guard case .credentials = pushObstacle?.failure, open.contains(.upload), pushDue != nil else { return false }
         return work?.pushes != true
     }

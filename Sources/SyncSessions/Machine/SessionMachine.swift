@@ -33,6 +33,9 @@ struct SessionMachine: Sendable, Hashable {
     private var isPushAskedAgain = false
     /// How often the app has said that everything is to be brought anew.
     private(set) var resetsAsked = 0
+    /// How often the service may be there again: somebody or the system has said so, or it has answered after a failure.
+    private(set) var recoveries = 0
+    private var isRecovering = false
     private var backoff = BackoffProgress()
     /// Which list of pulls is kept: each start brings another one.
     private(set) var list = 0
@@ -234,6 +237,7 @@ struct SessionMachine: Sendable, Hashable {
 
     private mutating func reconnect(_ now: Duration) {
         guard isStarted, !open.isEmpty else { return }
+        recoveries += 1
         hold = nil
         forgetFailures()
         if loadDue != nil { loadDue = now }
@@ -251,6 +255,7 @@ struct SessionMachine: Sendable, Hashable {
     }
 
     private mutating func endHold(_ now: Duration) {
+        recoveries += 1
         forgetFailures()
         if loadDue != nil { loadDue = now }
         // A time that the server has set is about the server.
@@ -344,6 +349,8 @@ struct SessionMachine: Sendable, Hashable {
         switch failure ?? ofPulls {
         case nil:
             if hold.map({ $0.until <= now }) ?? true { backoff = BackoffProgress() }
+            if isRecovering { recoveries += 1 }
+            isRecovering = false
             return []
         case .cancelled: return []
         case .historyLost where options.resetsManually:
@@ -375,6 +382,7 @@ struct SessionMachine: Sendable, Hashable {
         isOfPulls: Bool = false
     ) {
         guard isStarted, !open.isEmpty else { return }
+        if !isOfPulls { isRecovering = true }
         var next = backoff.wait(after: name, options.backoff, random: random)
         // A server that asks for no time to speak of is not asked again and again without a pause.
         if let wait { next = wait < options.backoff.first ? max(wait, next) : wait }

@@ -15,6 +15,7 @@ extension SyncSession {
         var state = State.inactive
         var connection = ConnectionState.disconnected
         var suspended: SyncDirection = []
+        var recoveries = 0
     }
 
     /// What is told to the outside, and to whom.
@@ -26,6 +27,7 @@ extension SyncSession {
         var states: [Int: AsyncStream<State>.Continuation] = [:]
         var connections: [Int: AsyncStream<ConnectionState>.Continuation] = [:]
         var suspensions: [Int: AsyncStream<SyncDirection>.Continuation] = [:]
+        var recoveries: [Int: AsyncStream<Int>.Continuation] = [:]
         var nextSubscriber = 0
     }
 
@@ -63,7 +65,13 @@ extension SyncSession {
             if before.suspended != status.suspended {
                 for subscriber in published.suspensions.values { deliveries.add { subscriber.yield(status.suspended) } }
             }
+            if before.recoveries != status.recoveries {
+                for subscriber in published.recoveries.values {
+                    deliveries.add { subscriber.yield(status.recoveries) }
+                }
+            }
             guard isClosed else { return }
+            for subscriber in published.recoveries.values { deliveries.add { subscriber.finish() } }
             for subscriber in published.states.values { deliveries.add { subscriber.finish() } }
             for subscriber in published.connections.values { deliveries.add { subscriber.finish() } }
             for subscriber in published.suspensions.values { deliveries.add { subscriber.finish() } }
@@ -99,6 +107,7 @@ extension SyncSession {
 extension SyncSession.Status {
     init(_ machine: SessionMachine, nextAttempt: Date?) {
         suspended = machine.suspended
+        recoveries = machine.recoveries
         switch machine.phase {
         case .inactive: state = .inactive
         case .failed: state = .failed

@@ -161,7 +161,7 @@ extension SyncSession {
             broken = []
             if order == .pullOnly { try await pushMeanwhile(context) }
         }
-        if areComplete { running.withLock { $0.nextAsked = 0 } }
+        if areComplete, !indices.isEmpty { running.withLock { $0.nextAsked = 0 } }
         return areComplete
     }
 

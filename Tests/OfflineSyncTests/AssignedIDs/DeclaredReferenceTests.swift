@@ -144,4 +144,66 @@ struct DeclaredReferenceTests {
         #expect(try await told(store) == ["anew: nothing", "party: balloons", "shopping: milk"])
         #expect(try await store.verifyQueue().isEmpty)
     }
+
+    @Test(
+        "are translated as well in what waiting changes are based on, and nowhere else is named",
+        arguments: [true, false]
+    )
+    func bases(_ resets: Bool) async throws {
+        try seed()
+        let before = try store(assignsIDs: true, references: false)
+        let first = try context(before)
+        try await first.pull(first.table("Lists"), first.table("Tasks"))
+        try await first.table("Tasks").update(Record(id: "t1", ["list": "s2"]))
+        try await first.table("Tasks").delete("t2")
+        let later = try store(assignsIDs: true, references: true)
+        try await move(before, to: later)
+        let second = try context(later)
+        let lists = try second.table("Lists")
+        if resets {
+            let pulls = ["Lists", "Tasks"].map { FreshPull(Query($0)) }
+            let report = try await second.reset(onto: pulls, discardsChanges: false)
+            #expect(report.waiting == 2 && report.conflicts == 0, "\(report)")
+            try await second.endReset()
+        } else {
+            try await second.pull(lists, options: .init(order: .pullOnly))
+        }
+        let (shopping, party) = (try await lists.id(ofServerID: "s1"), try await lists.id(ofServerID: "s2"))
+        let waiting = try await second.operations()
+        #expect(waiting.map { $0.baseItem?["list"]?.stringValue } == [shopping, party])
+        try await second.table("Tasks").undoDelete("t2")
+        #expect(try await second.table("Tasks").read("t2")?["list"]?.stringValue == party)
+        #expect(try await second.push().notTaken.isEmpty)
+        #expect(emulator.rows(in: "Tasks").first { $0["id"] == "t1" }?["list"] == "s2")
+    }
+
+    @Test("are gone through again when they were withdrawn in between")
+    func declaredAgain() async throws {
+        try seed()
+        let one = try store(assignsIDs: true, references: true)
+        try await context(one).pull(context(one).table("Lists"), options: .init(order: .pullOnly))
+        let two = try store(assignsIDs: true, references: false)
+        try await move(one, to: two)
+        try await context(two).pull(context(two).table("Tasks"))
+        let three = try store(assignsIDs: true, references: true)
+        try await move(two, to: three)
+        hours.pass()
+        try await context(three).pull(context(three).table("Lists"))
+        #expect(try await told(three) == ["none: nothing", "party: balloons", "shopping: milk"])
+    }
+
+    @Test("to an insert that a deletion has cancelled are to a row without an id, when it comes back")
+    func cancelledInsert() async throws {
+        let store = try store(assignsIDs: true, references: true)
+        let context = try context(store)
+        let (lists, tasks) = (try context.table("Lists"), try context.table("Tasks"))
+        try await lists.insert(["text": "l"], id: "l")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        try await lists.delete("l")
+        try await context.pull(lists, options: .init(order: .pullOnly))
+        try await lists.undoDelete("l")
+        #expect(try await lists.serverID(of: "l") == nil)
+        #expect(try await context.push().pushed == 2)
+        #expect(try await told(store) == ["l: t"])
+    }
 }
