@@ -352,7 +352,7 @@ struct AssignedIDTests {
             try await later.write { try $0.upsert(rows, into: table) }
         }
         try emulator.seed([["id": "s1", "text": "groceries"]], in: "Lists")
-        try emulator.seed([["id": "t1", "text": "oat milk", "list": "s1"]], in: "Tasks")
+        try emulator.seed(["t1", "t2"].map { ["id": .string($0), "text": "oat milk", "list": "s1"] }, in: "Tasks")
         let context = SyncContext(store: later, remote: remote)
         try await context.pull(context.table("Tasks"), context.table("Lists"), options: .init(order: .pullOnly))
         #expect(try await later.read(Query("Lists")).records.isEmpty)
@@ -361,8 +361,8 @@ struct AssignedIDTests {
         let lists = try await later.read(Query("Lists")).records
         #expect(lists.map { $0["text"] } == ["groceries"])
         #expect(
-            try await later.read(Query("Tasks")).records.map { $0["list"] }
-                == lists.map { .string($0.id.stringValue ?? "") }
+            try await later.read(Query("Tasks")).records.map { $0["list"]?.stringValue }
+                == [lists.first?.id.stringValue, lists.first?.id.stringValue]
         )
     }
 
