@@ -352,7 +352,7 @@ struct AssignedIDTests {
             try await later.write { try $0.upsert(rows, into: table) }
         }
         try emulator.seed([["id": "s1", "text": "groceries"]], in: "Lists")
-        try emulator.seed(["t1", "t2"].map { ["id": .string($0), "text": "oat milk", "list": "s1"] }, in: "Tasks")
+        try emulator.seed(["t2", "t1"].map { ["id": .string($0), "text": "oat milk", "list": "s1"] }, in: "Tasks")
         let context = SyncContext(store: later, remote: remote)
         try await context.pull(context.table("Tasks"), context.table("Lists"), options: .init(order: .pullOnly))
         #expect(try await later.read(Query("Lists")).records.isEmpty)
