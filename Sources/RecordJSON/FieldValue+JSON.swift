@@ -67,9 +67,16 @@ extension FieldValue {
     private static func number(_ text: String, as type: ColumnType?) -> FieldValue? {
         switch type {
         case .int64: wholeNumber(text).map(FieldValue.int64)
-        case .double: Double(text).flatMap { $0.isFinite ? .double($0) : .none }
+        case .double: double(text).map(FieldValue.double)
         default: DecimalText(text).map(FieldValue.decimal)
         }
+    }
+
+    /// A finite number in decimal digits; nil for any other text, also for what only Swift takes for one.
+    private static func double(_ text: String) -> Double? {
+        guard let number = Double(text), number.isFinite, !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") })
+        else { return nil }
+        return number
     }
 
     /// The number that up to 18 digits are; nil for any other text.

@@ -33,4 +33,13 @@ struct IDNormalisationTests {
         let error = #expect(throws: RemoteError.self) { try paging.advance(behind: .text(Self.ids[1])) }
         #expect(error?.code == .invalidResponse)
     }
+
+    @Test("are a circle however long it is", arguments: [2, 3, 5, 17, 100])
+    func longCircle(_ length: Int) {
+        var paging = IDPaging()
+        let error = #expect(throws: RemoteError.self) {
+            for number in 0..<10_000 { try paging.advance(behind: .text("r\(number % length)")) }
+        }
+        #expect(error?.code == .invalidResponse)
+    }
 }

@@ -89,4 +89,18 @@ struct LearnedLagTests {
             #expect(hasLearned == (status == 201))
         }
     }
+
+    @Test("a write that took long shows nothing of how late stamps are")
+    func slowWrite() {
+        var knowledge = ServerKnowledge()
+        var response = ServerResponse(
+            status: 200,
+            fields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"],
+            body: [],
+            server: "example.org"
+        )
+        response.duration = .seconds(90)
+        knowledge.learn(stamp: 784_111_777_000 - 60_000, of: Self.table, from: response)
+        #expect(knowledge.lag(of: Self.table, earlier: 60_000) == 60_000)
+    }
 }

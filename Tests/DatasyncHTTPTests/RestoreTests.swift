@@ -171,4 +171,32 @@ struct RestoreTests {
             #expect(!row.isDeleted && row["text"]?.isNull ?? true && row["whole"]?.isNull ?? true)
         }
     }
+
+    private static func json(_ text: String) -> FieldValue { JSONText(text).map(FieldValue.json) ?? .null }
+
+    @Test(
+        "a text that PATCH takes for a date is written once more by PUT, also within JSON",
+        arguments: [
+            ("text", "2026-01-02T03:04:05+02:00", true), ("text", "/Date(0)/", true), ("text", "mine", false),
+            ("meta", json(#"{"at":"2026-01-02T03:04:05+02:00"}"#), true), ("meta", json(#""\/Date(0)\/""#), true),
+            ("meta", json(#"{"at":1}"#), false),
+        ] as [(String, FieldValue, Bool)]
+    )
+    func dateTexts(_ column: String, _ value: FieldValue, _ isWrittenAgain: Bool) async throws {
+        let methods = Mutex<[String]>([])
+        let answering = EmulatorTransport(Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["todo"]))) {
+            request,
+            _ in
+            let count = methods.withLock { methods in
+                methods.append(request.method)
+                return methods.count
+            }
+            let body = Data(#"{"id":"a1","version":"V\#(count)","deleted":false}"#.utf8)
+            return EmulatorResponse(count > 1 ? 200 : 410, headers: ["Content-Type": "application/json"], body: body)
+        }
+        let remote = try DatasyncRemote(baseURL: EmulatorTransport.url, dialect: .datasync, transport: answering)
+        let table = TableDefinition("todo", columns: [.init("text", .string), .init("meta", .json)])
+        _ = try await remote.update(Record(id: "a1", [column: value]), in: table, version: "V1", restoring: true)
+        #expect(methods.withLock(\.self) == ["PUT", "PATCH"] + (isWrittenAgain ? ["PUT"] : []))
+    }
 }

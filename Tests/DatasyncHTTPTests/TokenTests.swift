@@ -76,6 +76,22 @@ struct TokenTests {
         #expect(error?.description.contains("secret") == false)
     }
 
+    @Test("what is given for each request goes in the place of a field of the same name that all have")
+    func replacedField() async throws {
+        var options = DatasyncOptions()
+        options.headerFields = ["Authorization": "Basic gateway"]
+        let transport = RecordingTransport()
+        let remote = try DatasyncRemote(
+            baseURL: try #require(URL(string: "https://example.org")),
+            dialect: .datasync,
+            options: options,
+            authentication: TokenAuthentication.bearer { "t1" },
+            transport: transport
+        )
+        try await insert(remote)
+        #expect(transport.fields["Authorization"] == "Bearer t1")
+    }
+
     @Test("an address that is none is refused")
     func badAddress() {
         for address in ["", "todo", "http://example.org", "https://"] {

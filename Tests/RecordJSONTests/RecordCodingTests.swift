@@ -44,7 +44,9 @@ struct RecordCodingTests {
         #expect(record == Record(id: "a", ["double": 0.5, "other": .decimal(DecimalText("1.10")!), "string": .null]))
         #expect(try coding.json(of: record) == text)
         #expect(try coding.json(of: record, includingNulls: false).text == #"{"id":"a","double":0.5,"other":1.10}"#)
-        for refused in ["[]", #"{"double":1}"#, #"{"id":7}"#, #"{"id":"a","double":"x"}"#] {
+        for refused in [
+            "[]", #"{"double":1}"#, #"{"id":7}"#, #"{"id":"a","double":"x"}"#, #"{"id":"a","double":"0x10"}"#,
+        ] {
             #expect(throws: RecordCodingError.self) { try coding.record(from: #require(JSONText(refused))) }
         }
         // A store that keeps such texts may have been damaged since they were validated.

@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -18,7 +19,10 @@ struct ColumnValueTests {
 
     @Test(
         "what is no day is none",
-        arguments: ["2026-02-29", "2026-13-01", "26-1-1", "2026-1-01", "", "2026-11-22T", "+026-11-22", "2026-11-2２"]
+        arguments: [
+            "2026-02-29", "2026-13-01", "26-1-1", "2026-1-01", "", "2026-11-22T", "+026-11-22", "2026-11-2２",
+            "0000-02-29",
+        ]
     )
     func noDays(_ text: String) { #expect(Day(text) == nil) }
 
@@ -53,6 +57,18 @@ struct ColumnValueTests {
             #expect(Timestamp(Timestamp(milliseconds: milliseconds).date).milliseconds == milliseconds)
         }
         #expect(Timestamp(Date(timeIntervalSince1970: 1.2349)).milliseconds == 1_234)
+        // Where the steps of a Date become larger, on both sides.
+        var generator = SeededGenerator(seed: SeededGenerator.seed())
+        for _ in 0..<SeededGenerator.rounds(20_000, all: 1_000_000) {
+            let step = Int64(1) << Int64.random(in: 33...37, using: &generator)
+            let near = step * 1_000 + Int64.random(in: -1_000_000...step * 24, using: &generator)
+            for milliseconds in [
+                near, -near, Int64.random(in: -62_135_596_800_000...253_402_300_799_999, using: &generator),
+            ] {
+                let again = Timestamp(Timestamp(milliseconds: milliseconds).date).milliseconds
+                #expect(again == milliseconds)
+            }
+        }
         #expect(Timestamp(Date(timeIntervalSince1970: .infinity)).milliseconds == .max)
         #expect(Timestamp(Date(timeIntervalSince1970: -1e300)).milliseconds == .min)
     }

@@ -34,7 +34,8 @@ extension DatasyncRemote {
         do {
             let period = try exchanges.period()
             guard let tokens else {
-                if let field = try await authenticationField() { request.headerFields.append(field) }
+                // One of its name that all requests have makes way.
+                if let field = try await authenticationField() { request.headerFields[field.name] = field.value }
                 return try await answer(to: request, streams, in: period)
             }
             let grant = try await self.grant(of: tokens)

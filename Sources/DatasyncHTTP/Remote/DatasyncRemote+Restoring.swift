@@ -91,8 +91,11 @@ extension TableDefinition {
 }
 
 extension FieldValue {
-    /// Whether this is text that JSON readers of .NET take for a date.
+    /// Whether this is text that JSON readers of .NET take for a date, or has such a text in it.
     fileprivate var looksLikeWireDate: Bool {
+        if case .json(let json) = self {
+            return json.text.contains(/\/Date\(/) || json.text.contains(/\d{4}-\d\d-\d\dT/)
+        }
         guard let text = stringValue else { return false }
         return text.hasPrefix("/Date(") || text.wholeMatch(of: /\d{4}-\d\d-\d\dT.*/) != nil
     }

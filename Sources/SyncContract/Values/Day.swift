@@ -24,7 +24,7 @@ public struct Day: Sendable, Hashable, Comparable {
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2], Timestamp(text + "T00:00:00Z") != nil, let year = Int(parts[0]),
-            let month = Int(parts[1]), let day = Int(parts[2])
+            let month = Int(parts[1]), let day = Int(parts[2]), year > 0
         else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
