@@ -59,5 +59,8 @@ struct ReturningCursorTests {
         #expect(mirror.versions["purged"] != nil)
         #expect(remembered.isSuperset(of: mirror.versions.keys))
         #expect(!remembered.contains("old"))
+        // Of what has no stamp, or of a cursor that is none, nothing is known.
+        #expect(mirror.remote.mayRepeat(Record(id: "a"), of: Mirror.table, after: cursor))
+        #expect(mirror.remote.mayRepeat(Record(id: "a"), of: Mirror.table, after: "no cursor"))
     }
 }

@@ -70,6 +70,20 @@ struct UnreadableRowTests {
         }
     }
 
+    @Test("are set aside as long as they are few: a server that fails on many fails", arguments: [20, 21])
+    func many(_ count: Int) async throws {
+        let server = StampServer()
+        server.with { state in
+            for index in 0..<30 { state.write("r\(index)") }
+            state.unreadable = Set((0..<count).map { "r\($0)" })
+        }
+        if count == 20 {
+            #expect(try await pull(server).flatMap(\.setAside).count == 20)
+        } else {
+            await #expect(throws: RemoteError.self) { _ = try await pull(server) }
+        }
+    }
+
     @Test("are not blamed for a failure that passes")
     func passingFailure() async throws {
         let server = StampServer()

@@ -178,4 +178,24 @@ struct MigrationTests {
         #expect(try await store.read(table: "folding", itemID: "K7")?.id == "k7")
         await store.close()
     }
+
+    @Test("refuses a column that is declared with another type, where no step says what becomes of its values")
+    func otherType() async throws {
+        let folder = try TestFolder()
+        let old = TableDefinition("t", columns: [.init("a", .string), .init("b", .string)])
+        var store = try await EncryptedStore.open(in: folder, [old])
+        try await store.upsert([Record(id: "1", ["a": "5", "b": "x"])], table: "t")
+        await store.close()
+        let new = TableDefinition("t", columns: [.init("a", .int64), .init("c", .string)])
+        let schema = try StoreSchema(
+            version: 2,
+            [new],
+            migrations: [Migration(to: 2, .renameColumn("b", to: "c", in: "t"))]
+        )
+        let error = await #expect(throws: StoreError.self) { _ = try await open(folder, schema) }
+        #expect(error?.code == .schemaMismatch)
+        store = try await EncryptedStore.open(in: folder, [old])
+        #expect(try await store.read(Query("t")).records.map { $0["a"] } == ["5"], "nothing was changed")
+        await store.close()
+    }
 }

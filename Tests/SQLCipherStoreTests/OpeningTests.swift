@@ -298,4 +298,25 @@ struct OpeningTests {
         }
         #expect(try folder.contents().keys.contains("a b?c#d%41&é.db"))
     }
+
+    @Test("no connection sorts in files, where nothing would be encrypted, and each notices damaged cells")
+    func session() async throws {
+        let folder = try TestFolder()
+        try await EncryptedStore.open(in: folder).close()
+        let database = try folder.openDatabase()
+        try database.configureSession(EncryptedStoreOptions())
+        #expect(try database.int64("PRAGMA temp_store") == 2)
+        #expect(try database.int64("PRAGMA cell_size_check") == 1)
+    }
+
+    @Test("unlocking tells of every table, those of the sync among them")
+    func unlocking() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        var changes = store.changes().makeAsyncIterator()
+        await store.lock()
+        try await store.unlock(key: .testKey())
+        #expect(await changes.next()?.tables == Set(store.schema.allTables.map(\.name)))
+        await store.close()
+    }
 }

@@ -89,6 +89,9 @@ struct MigrationTests {
         #expect(throws: StoreError.self, "both names are stored") {
             try SchemaMigration(from: 1, of: [bill, invoice], to: schema)
         }
+        #expect(throws: StoreError.self, "also in another case: SQLite takes them for one") {
+            try SchemaMigration(from: 1, of: [bill, TableDefinition("INVOICE", columns: [])], to: schema)
+        }
     }
 }
 
