@@ -140,7 +140,7 @@ extension SyncSession {
         if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
         if let failure = failures.first ?? forbidden { throw failure }
         // Nothing fails any more: they are made as they are named again.
-        if isInTime {
+        if isInTime, !indices.isEmpty {
             running.withLock { $0.nextAsked = 0 }
             if passedOver != nil { try await context.storeFirstPull(nil) }
         }
@@ -202,6 +202,7 @@ extension SyncSession {
                 (failures.first, failures.broken) = (failures.first ?? error, failures.broken + 1)
                 guard failures.broken < 3 else {
                     running.withLock { $0.nextAsked = index + 1 }
+                    if try await context.storedFirstPull() != nil { try await context.storeFirstPull(index + 1) }
                     throw error
                 }
             }
@@ -227,7 +228,7 @@ private final class BackgroundResults: Sendable {
     /// Has an error tell what was done before it and beside it.
     func tell(in error: inout SyncError) {
         let (push, pulls) = state.withLock { ($0.push, $0.pulls) }
-        error.push = push ?? error.push
+        error.push = error.push.map { $0.adding(push) } ?? push
         let all = pulls + (error.pull.map { [$0] } ?? [])
         if !all.isEmpty { error.pull = SyncReport(push: nil, pulls: all, isComplete: false).pull }
     }

@@ -58,6 +58,20 @@ struct CaseCollisionTests {
         }
     }
 
+    @Test("a row that was deleted hides none of another spelling while everything is brought anew")
+    func resetOverTombstone() async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            try world.emulator.seed([["id": "AB", "text": "gone", "deleted": true]], in: "TodoItem")
+            try seed(["ab"], world)
+            let context = world.laptop.context
+            let pull = FreshPull(Query("TodoItem"), options: .init(pageSize: 1))
+            _ = try await context.reset(onto: [pull], discardsChanges: false)
+            #expect(try await world.laptop.texts() == ["ab": "of ab"])
+            #expect(try await context.setAsideRows().isEmpty)
+            try await context.endReset()
+        }
+    }
+
     @Test("one that comes while a change of the row here waits is named: the change is not taken for one of it")
     func besideAChange() async throws {
         try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in

@@ -131,6 +131,7 @@ struct ForbiddenChangesTests {
         await device.state { $0 == .waitingForCredentials }
         await device.session.workEnds()
         #expect(device.session.state == .waitingForCredentials)
+        #expect((device.session.error as? SyncError)?.code == .pushAbortedAuthentication)
         await device.session.close()
     }
 }

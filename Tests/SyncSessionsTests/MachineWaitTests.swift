@@ -45,6 +45,33 @@ struct MachineWaitTests {
         #expect(machine.handle(loaded, at: .zero) == [.begin(SessionMachine.Work(pulls: [0], list: 1))])
     }
 
+    @Test(
+        "that the service is there again is told when it answers after a failure, or after a suspension of both directions"
+    )
+    func recoveries() {
+        var machine = machine()
+        let before = machine.recoveries
+        _ = machine.handle(.answered, at: .zero)
+        #expect(machine.recoveries == before, "nothing has failed")
+        _ = machine.handle(.ended(.temporary(name: "unreachable", wait: nil, isAnswer: false), random: 0), at: .zero)
+        _ = machine.handle(.woken, at: .seconds(1))
+        #expect(machine.work != nil && machine.recoveries == before)
+        _ = machine.handle(.ended(nil, random: 0), at: .seconds(1))
+        #expect(machine.recoveries == before, "nothing was asked")
+        _ = machine.handle(.asked(.both), at: .seconds(1))
+        _ = machine.handle(.answered, at: .seconds(1))
+        _ = machine.handle(.answered, at: .seconds(1))
+        #expect(machine.recoveries == before + 1)
+        _ = machine.handle(.ended(nil, random: 0), at: .seconds(1))
+        _ = machine.handle(.suspended(.both), at: .seconds(1))
+        _ = machine.handle(.resumed(.both), at: .seconds(1))
+        _ = machine.handle(.asked(.both), at: .seconds(1))
+        _ = machine.handle(.answered, at: .seconds(1))
+        #expect(machine.recoveries == before + 2)
+        _ = machine.handle(.reconnect, at: .seconds(1))
+        #expect(machine.recoveries == before + 3)
+    }
+
     @Test("another start has a wait for downloads bring what is kept from then on")
     func otherList() {
         var machine = machine()

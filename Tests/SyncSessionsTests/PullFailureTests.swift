@@ -2,6 +2,7 @@ import DatasyncEmulator
 import Foundation
 import OfflineSync
 import SyncContract
+import Synchronization
 import Testing
 import VirtualTime
 
@@ -462,6 +463,30 @@ struct PullFailureTests {
         device.line.set(.answered)
         device.session.start(keeping: [device.table])
         #expect(try await device.session.sync(within: .seconds(20)).isComplete)
+        await device.session.close()
+    }
+
+    @Test("one sync goes on behind those that broke off also where another one was too long before")
+    func backgroundBehindThreeAndLong() async throws {
+        let (device, _) = try device(.unreachable)
+        let broken = (1...3).map { SessionPull(device.table, queryID: "\($0)") }
+        let options = SessionOptions(backoff: Backoff(first: .seconds(86_400), longest: .seconds(86_400)))
+        let note = SessionPull(try device.context.table("Note"))
+        device.line.set(.unreachable)
+        device.session.start(keeping: [note] + broken, options: options)
+        await device.backsOff()
+        Self.refuse(device, .unreachable)
+        try await device.context.storeFirstPull(1)
+        for _ in 1...2 {
+            await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        }
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        // Where nothing is pulled it stays as it is.
+        try await device.context.storeFirstPull(2)
+        device.session.suspend(.download)
+        await device.session.running.withLock { $0.storing }?.value
+        _ = try await device.session.sync(within: .seconds(20))
+        #expect(try await device.context.storedFirstPull() == 2)
         await device.session.close()
     }
 }

@@ -19,7 +19,9 @@ enum FreshRows {
         for record in page.records {
             guard let id = record.id.stringValue else { continue }
             let key = key(id, table)
-            if let other = before[key]?.record, IDCaseCollisions.isSuspected(record, besides: other, in: table) {
+            if let other = before[key]?.record, !other.isDeleted,
+                IDCaseCollisions.isSuspected(record, besides: other, in: table)
+            {
                 let reason = IDCaseCollisions.reason("'\(other.id.stringValue ?? "")'", table)
                 setAside(SetAsideRow(id: id, reason: reason), at: besides(key, id))
                 continue

@@ -52,6 +52,15 @@ extension SessionMachine {
     /// When it is read again what is stored, or what has failed is tried again; nil when neither is waited for.
     var nextTime: Duration? { loadDue ?? nextAttempt }
 
+    /// Whether it is the pulls, all of which fail, that are told of and not the push, which fails as well: unless somebody is to
+    /// sign in for that.
+    var failsBecauseOfPulls: Bool {
+        let failures = pulls.compactMap(\.obstacle?.failure)
+        guard open.contains(.download), !pulls.isEmpty, failures.count == pulls.count else { return false }
+        if case .credentials = pushObstacle?.failure { return failures.allSatisfy { $0 == .permanent } }
+        return true
+    }
+
     /// Whether a pull was refused when it was last tried, and is not being tried again.
     var isRefused: Bool {
         pulls.indices.contains { pulls[$0].obstacle?.failure == .permanent && work?.pulls.contains($0) != true }

@@ -182,6 +182,7 @@ struct SessionMachine: Sendable, Hashable {
             hold = nil
             forgetFailures()
             isConnected = false
+            isRecovering = true
         }
         var effects = endWaits { !$0.direction.isDisjoint(with: directions) }
         guard let work else { return effects }
@@ -276,6 +277,8 @@ struct SessionMachine: Sendable, Hashable {
         guard work != nil else { return }
         (lastSign, isSilent) = (now, false)
         if !open.isEmpty { isConnected = true }
+        if isRecovering { recoveries += 1 }
+        isRecovering = false
     }
 
     private mutating func begin(_ next: Work, _ now: Duration) {
@@ -349,8 +352,6 @@ struct SessionMachine: Sendable, Hashable {
         switch failure ?? ofPulls {
         case nil:
             if hold.map({ $0.until <= now }) ?? true { backoff = BackoffProgress() }
-            if isRecovering { recoveries += 1 }
-            isRecovering = false
             return []
         case .cancelled: return []
         case .historyLost where options.resetsManually:

@@ -94,8 +94,7 @@ extension SyncSession {
 
         /// What goes on failing beside the work under way: the push, or a pull.
         var lastingError: (any Error)? {
-            let isOfPulls = !machine.pulls.isEmpty && machine.pulls.allSatisfy { $0.obstacle != nil }
-            return isOfPulls || machine.pushObstacle == nil ? pullError : pushFailure
+            machine.pushObstacle == nil || machine.failsBecauseOfPulls ? pullError : pushFailure
         }
 
         /// Remembers what went wrong last; nil after success.
