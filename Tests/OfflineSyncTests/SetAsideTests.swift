@@ -413,6 +413,32 @@ struct SetAsideTests {
         )
     }
 
+    @Test(
+        "that only a pull with parameters shows stay named when they are asked for without, and come with such a pull"
+    )
+    func shownWithParameters() async throws {
+        let fits = Switch()
+        let remote = ScriptedRemote { request, _ in
+            guard request.parameters == ["archived": "1"] else { return PullPage(records: [], cursor: "c") }
+            if fits.isOn { return PullPage(records: request.predicate == nil ? [] : [serverRow("x")], cursor: "c") }
+            return PullPage(records: [], setAside: [SetAsideRow(id: "x", reason: "on purpose")], cursor: "c")
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let archived = PullOptions(parameters: ["archived": "1"])
+        try await context.pull(Query("TodoItem"), options: archived)
+        #expect(try await context.setAsideRows().map(\.itemID) == ["x"])
+        try await context.retrySetAsideRows()
+        try await context.pull(Query("TodoItem"), options: .init(reconciles: true))
+        #expect(try await context.setAsideRows().map(\.itemID) == ["x"])
+        let before = remote.requests.count
+        try await context.pull(Query("TodoItem"))
+        #expect(remote.requests.count == before + 1, "they are no burden to others")
+        fits.isOn = true
+        try await context.pull(Query("TodoItem"), options: archived)
+        #expect(try await context.setAsideRows().isEmpty)
+        #expect(try await texts(context).keys.sorted() == ["x"])
+    }
+
     @Test("stay named when a pull of everything that does not ask for them has not met them", arguments: [false, true])
     func outsideOfCondition(_ hasParameters: Bool) async throws {
         let remote = ScriptedRemote { request, _ in

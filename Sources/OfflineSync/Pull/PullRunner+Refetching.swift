@@ -9,9 +9,9 @@ extension PullRunner {
     /// Asks for the marked items, and for the rows set aside that are due. One that the server does not hand over holds
     /// nothing up. That there is none is believed of a table that is there.
     func refetch(_ work: inout Work) async throws {
-        let table = table
+        let (table, hasParameters) = (table, !parameters.isEmpty)
         let (marked, purged, hasDue) = try await store.read { transaction in
-            let hasDue = try !SetAsideStorage.dueIDs(of: table, limit: 1, &transaction).isEmpty
+            let hasDue = try !SetAsideStorage.dueIDs(of: table, all: hasParameters, limit: 1, &transaction).isEmpty
             let marked = try ConfigurationTable.refetches(in: table.name, &transaction)
             guard !marked.isEmpty else { return (marked, PurgedRows([], of: table), hasDue) }
             let purged = try PurgedRowStorage.rows(PurgedRowStorage.marked, of: table.name, &transaction)
@@ -21,15 +21,15 @@ extension PullRunner {
             guard !stops(&work) else { return }
             try await refetch(id, passingOver: purged, &work)
         }
-        if hasDue { try await retrySetAside(&work) }
+        if hasDue { try await retrySetAside(all: hasParameters, &work) }
     }
 
     /// Asks again for the rows set aside that are due, many at a time. A question that the server does not answer is asked in
     /// parts, so that one row takes nothing from the others. What it refuses on its own is not asked for again until the
-    /// declaration changes; while the server fails, all stay due.
-    func retrySetAside(_ work: inout Work) async throws {
+    /// declaration changes; while the server fails, all stay due. So do those that need parameters and do not come without them.
+    func retrySetAside(all: Bool, _ work: inout Work) async throws {
         let table = table
-        let due = try await store.read { try SetAsideStorage.dueIDs(of: table, &$0) }
+        let due = try await store.read { try SetAsideStorage.dueIDs(of: table, all: all, &$0) }
         var questions = stride(from: 0, to: due.count, by: Self.rowsPerRequest).reversed()
             .map { due[$0..<min($0 + Self.rowsPerRequest, due.count)] }
         var refused: [String] = []
@@ -159,7 +159,7 @@ extension PullRunner {
         _ error: RemoteError,
         _ work: inout Work
     ) async throws {
-        let table = table
+        let (table, hasParameters) = (table, !parameters.isEmpty)
         // The server may spell the id otherwise, and its pages name the row as it does.
         let spelling = error.code == .unfitRow ? error.serverRecord?.id.stringValue : nil
         let row = SetAsideRow(id: spelling ?? serverID, reason: error.reasonForSettingAside)
@@ -168,7 +168,7 @@ extension PullRunner {
         work.report.setAside([row], of: table.name)
         try await store.write { transaction in
             try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
-            try SetAsideStorage.insert([row], of: table, &transaction)
+            try SetAsideStorage.insert([row], of: table, hasParameters: hasParameters, &transaction)
             guard !mayCome else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
             try PurgedRowStorage.remove(.string(serverID), PurgedRowStorage.marked, of: table.name, &transaction)

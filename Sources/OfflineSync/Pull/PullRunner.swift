@@ -222,7 +222,7 @@ struct PullRunner {
             schema: store.schema,
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
         )
-        let table = table
+        let (table, hasParameters) = (table, !parameters.isEmpty)
         let counts = try await coordination.gate.withTurn {
             try await store.write { transaction in
                 let counts = try application.apply(fetched.page.records, from: fetched.request, &transaction)
@@ -231,6 +231,7 @@ struct PullRunner {
                     fetched.page.setAside + counts.setAside,
                     of: table,
                     areFirst: !isRepeated,
+                    hasParameters: hasParameters,
                     &transaction
                 )
                 try alongside(&transaction)

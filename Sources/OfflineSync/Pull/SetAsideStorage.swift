@@ -2,22 +2,28 @@ internal import RemoteContract
 internal import SyncContract
 
 /// The rows that pulls have set aside, in the rows of `MS_TableConfig`: the id, the reason, and the declaration of the
-/// table that they did not fit. They are asked for again when that is another one.
+/// table that they did not fit. They are asked for again when that is another one. Of those that a pull with parameters has
+/// met this says that as well: without them the server may show no such row.
 enum SetAsideStorage {
+    /// Behind the declaration of a row that a pull with parameters has met.
+    private static let parametersMark = "?"
+
     /// Adds rows; those on which the server may have failed for a while only are due at once, unless they were asked for again.
     static func insert(
         _ rows: [SetAsideRow],
         of table: TableDefinition,
         areFirst: Bool = false,
+        hasParameters: Bool = false,
         _ transaction: inout StoreTransaction
     ) throws {
+        let mark = hasParameters ? parametersMark : ""
         for row in rows {
             let isDue = row.mayPass && areFirst
             try ConfigurationTable.set(
                 .setAside,
                 table.name,
                 row.id,
-                ["value": .string(row.reason), "query": .string(isDue ? "" : fingerprint(of: table))],
+                ["value": .string(row.reason), "query": .string((isDue ? "" : fingerprint(of: table)) + mark)],
                 &transaction
             )
         }
@@ -40,13 +46,13 @@ enum SetAsideStorage {
         try transaction.delete(ConfigurationTable.query(.setAside, table))
     }
 
-    /// Forgets the rows of a table that a pull of everything has not met.
+    /// Forgets the rows of a table that a pull of everything has not met, and that need no parameters.
     static func removeUnseen(
         _ seen: SeenRows,
         of table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
-        let query = ConfigurationTable.query(.setAside, table.name).selecting(["key"])
+        let query = ConfigurationTable.query(.setAside, table.name).filtered(by: !isMarked).selecting(["key"])
         let gone = try transaction.records(query)
             .filter { !seen.contains(.string($0["key"]?.stringValue ?? ""), in: table) }
         try transaction.delete(gone.map(\.id), from: SystemTables.configuration.name)
@@ -85,20 +91,21 @@ enum SetAsideStorage {
         return count
     }
 
-    /// The ids of rows that are to be asked for again, at most as many as the limit says.
+    /// The ids of rows that are to be asked for again, at most as many as the limit says: all, or those that need no parameters.
     static func dueIDs(
         of table: TableDefinition,
+        all: Bool,
         limit: Int? = nil,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String] {
-        var query = due(table)
+        var query = all ? due(table) : due(table).filtered(by: !isMarked)
         if let limit { query = query.limited(to: limit) }
         return try transaction.records(query).compactMap { $0["key"]?.stringValue }
     }
 
-    /// Forgets those of some rows that are due still.
+    /// Forgets those of some rows that are due still, and that need no parameters.
     static func removeDue(_ ids: [String], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
-        for id in ids { try transaction.delete(due(table).filtered(by: Column("key") == .string(id))) }
+        for id in ids { try transaction.delete(due(table).filtered(by: Column("key") == .string(id) && !isMarked)) }
     }
 
     /// Leaves some rows set aside as they are, until the declaration changes or somebody asks.
@@ -106,7 +113,7 @@ enum SetAsideStorage {
         for id in ids {
             guard let row = try ConfigurationTable.row(.setAside, table.name, id, &transaction) else { continue }
             try transaction.upsert(
-                [Record(id: row.id, ["query": .string(fingerprint(of: table))])],
+                [Record(id: row.id, ["query": .string(fingerprint(of: table) + mark(of: row))])],
                 into: SystemTables.configuration.name
             )
         }
@@ -114,14 +121,23 @@ enum SetAsideStorage {
 
     private static func due(_ table: TableDefinition) -> Query {
         ConfigurationTable.query(.setAside, table.name)
-            .filtered(by: Column("query") != .string(fingerprint(of: table)))
+            .filtered(
+                by: Column("query") != .string(fingerprint(of: table))
+                    && Column("query") != .string(fingerprint(of: table) + parametersMark)
+            )
+    }
+
+    private static var isMarked: QueryPredicate { Column("query").ends(with: parametersMark) }
+
+    private static func mark(of row: Record) -> String {
+        row["query"]?.stringValue?.hasSuffix(parametersMark) == true ? parametersMark : ""
     }
 
     /// Has every row of a table asked for again.
     static func makeDue(_ table: TableDefinition, _ transaction: inout StoreTransaction) throws {
-        let ids = try transaction.records(ConfigurationTable.query(.setAside, table.name).selecting([])).map(\.id)
+        let rows = try transaction.records(ConfigurationTable.query(.setAside, table.name).selecting(["query"]))
         try transaction.upsert(
-            ids.map { Record(id: $0, ["query": ""]) },
+            rows.map { Record(id: $0.id, ["query": .string(mark(of: $0))]) },
             into: SystemTables.configuration.name
         )
     }
