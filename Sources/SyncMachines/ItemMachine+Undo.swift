@@ -20,6 +20,10 @@ extension ItemMachine {
             // The server was set up anew, and the base is none of its rows: what it has shown has to be there again.
             waiting.rebase(onto: shown)
         }
+        if waiting.isBasedOnOlderRow, waiting.base == nil, !waiting.sent.isEmpty, let shown = waiting.shown {
+            // What the app has seen is not at hand. What was here when it was saved over that has to be there again.
+            waiting.rebase(onto: shown)
+        }
         // While something is on its way the base is what has to be there again; the row that was shown may be older.
         let target = waiting.sent.isEmpty ? waiting.shown ?? waiting.base : waiting.base
         let effect: RowEffect<Row> = target.flatMap { $0.isDeleted ? nil : .server($0) } ?? .remove

@@ -75,6 +75,35 @@ struct RareCourseTests {
     }
 
     @Test(
+        "who gives it up while that travels has what was here before, and what it has written is taken back",
+        arguments: [true, false]
+    )
+    func olderStateGivenUpUnderWay(isShown: Bool) throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        item.pull(theirs)
+        try item.update("b")
+        let first = item.send()
+        try item.update("c", seen: 1)
+        item.discard()
+        #expect(item.row == theirs)
+        let written = TestRow(content: "b", version: 3)
+        #expect(item.receive(.taken(isShown ? written : nil), to: first) == .waits)
+        var next = item.send()
+        if !isShown {
+            #expect(next?.request == .lookUp)
+            #expect(item.receive(.shown(written), to: next) == .again(.done))
+            next = item.send(.done)
+        }
+        guard case .update(let row, version: 3, restoring: false)? = next?.request else {
+            Issue.record("\(String(describing: next))")
+            return
+        }
+        #expect(row.content == theirs.content)
+        #expect(item.receive(.taken(TestRow(content: row.content, version: 4)), to: next) == .done)
+        #expect(item.change == nil && item.row?.content == theirs.content)
+    }
+
+    @Test(
         "other content that is kept instead of taking a change back is a change of its own, which is not dropped silently"
     )
     func mergedUndo() throws {

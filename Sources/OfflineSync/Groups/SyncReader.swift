@@ -62,9 +62,7 @@ final class ReadTables: Sendable {
     private let state = Mutex(State())
     private let all: Set<String>
 
-    init(of store: any SyncContextDataSource) {
-        all = Set((store.schema.tables + SystemTables.all).map(\.name))
-    }
+    init(of store: any SyncContextDataSource) { all = Set(store.schema.allTables.map(\.name)) }
 
     /// All tables until the closure has run: it may have to wait until the store is unlocked.
     var names: Set<String> { state.withLock { $0.hasRun ? $0.names : all } }

@@ -81,10 +81,10 @@ extension Device {
         for newest: ModelRow?,
         _ decision: (inout ItemMachine<ModelRow>) -> RowEffect<ModelRow>
     ) -> Consequence {
-        let base = machine.change?.base
-        let restored = machine.change?.sent.isEmpty == true ? newest ?? base : base
+        let there = newest ?? machine.change?.base
         apply(decision(&machine))
-        let back = restored?.history ?? []
+        // What takes it back has the row that it gives back.
+        let back = (machine.change.map(\.base) ?? there)?.history ?? []
         let givenUp = pending.subtracting(back)
         let revived = giveUpDecision()
         guard machine.change != nil else {
