@@ -201,8 +201,7 @@ extension SyncSession {
                 // The others are made all the same; when three in a row break off, nothing gets through.
                 (failures.first, failures.broken) = (failures.first ?? error, failures.broken + 1)
                 guard failures.broken < 3 else {
-                    running.withLock { $0.nextAsked = index + 1 }
-                    if try await context.storedFirstPull() != nil { try await context.storeFirstPull(index + 1) }
+                    try await context.storeFirstPull(index + 1)
                     throw error
                 }
             }

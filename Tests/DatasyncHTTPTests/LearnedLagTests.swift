@@ -55,15 +55,17 @@ struct LearnedLagTests {
         #expect(hasLearned == (version == "V2"))
     }
 
+    private static let response = ServerResponse(
+        status: 200,
+        fields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"],
+        body: [],
+        server: "example.org"
+    )
+
     @Test("what an earlier pull of a table reckoned with counts until a write to that table shows less")
     func becomesLess() {
         var knowledge = ServerKnowledge()
-        let response = ServerResponse(
-            status: 200,
-            fields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"],
-            body: [],
-            server: "example.org"
-        )
+        let response = Self.response
         knowledge.learn(stamp: 784_111_777_000 - 500, of: Self.other, from: response)
         #expect(knowledge.lag(of: Self.table, earlier: 60_000) == 60_000, "it may lie in another database")
         #expect(knowledge.lag(of: Self.other, earlier: 60_000) == 500)
@@ -93,12 +95,7 @@ struct LearnedLagTests {
     @Test("a write that took long shows nothing of how late stamps are")
     func slowWrite() {
         var knowledge = ServerKnowledge()
-        var response = ServerResponse(
-            status: 200,
-            fields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"],
-            body: [],
-            server: "example.org"
-        )
+        var response = Self.response
         response.duration = .seconds(90)
         knowledge.learn(stamp: 784_111_777_000 - 60_000, of: Self.table, from: response)
         #expect(knowledge.lag(of: Self.table, earlier: 60_000) == 60_000)

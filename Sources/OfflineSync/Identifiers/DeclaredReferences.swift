@@ -64,7 +64,7 @@ struct DeclaredReferences {
     private func translate(_ reference: Reference, _ transaction: inout StoreTransaction) throws {
         let (table, column) = (reference.table, reference.column.name)
         let cancelled = Set(try CancelledInserts.rows(of: reference.other, &transaction).map(\.id))
-        let unknown = try named(by: column, in: table, &transaction)
+        let unknown = try ReferenceRedirection.ids(in: column, of: table, schema, &transaction)
             .filter { id in
                 try !cancelled.contains { reference.other.isSameID($0, .string(id)) }
                     && !isLocal(id, in: reference.other, &transaction)
@@ -73,32 +73,6 @@ struct DeclaredReferences {
         try ReferenceRedirection(of: table, in: [column], known).perform(schema, &transaction)
         let stand = unknown.filter { known[$0] == nil }.map { ($0, $0) }
         try IdentifierMapping.add(stand, in: reference.other, &transaction)
-    }
-
-    /// The ids in a column: in the rows of a table, and in what is kept beside them.
-    private func named(
-        by column: String,
-        in table: TableDefinition,
-        _ transaction: inout StoreTransaction
-    ) throws -> Set<String> {
-        var named: Set<String> = []
-        func add(_ row: Record?) {
-            if let id = row?[column]?.stringValue, !id.isEmpty { named.insert(id) }
-        }
-        try transaction.forEach(Query(table.name).selecting([column])) { add($0) }
-        for operation in try OperationQueue.all(of: table, &transaction, schema) {
-            let change = operation.change
-            for row in [change.base, change.shown, change.deletedRow] + change.sent.map(\.content) { add(row) }
-        }
-        for error in try OperationErrorCoding.all(&transaction, schema) where error.table == table.name {
-            for row in [error.item, error.serverItem] { add(row) }
-        }
-        for row in try CancelledInserts.rows(of: table, &transaction) { add(row) }
-        try ItemMemoryStorage.changeSent(in: table, &transaction) { sent in
-            for request in sent { add(request.content) }
-            return sent
-        }
-        return named
     }
 
     /// Whether an id is one of this device: that of a row that is here, was, or waits to be deleted.
@@ -117,10 +91,15 @@ struct DeclaredReferences {
 
 extension SyncContext {
     /// Whether every declared reference is known to hold local ids.
-    var areReferencesTranslated: Bool { coordination.areReferencesTranslated.load(ordering: .relaxed) }
+    private var areReferencesTranslated: Bool { coordination.areReferencesTranslated.load(ordering: .relaxed) }
 
-    /// Translates references that were declared since the last exchange. In a turn of the gate, as waiting changes may have
-    /// them.
+    /// Translates references that were declared since the last exchange, in a turn of the gate: waiting changes may have them.
+    func translateDeclaredReferencesInTurn() async throws {
+        guard !areReferencesTranslated else { return }
+        try await coordination.gate.withTurn { try await translateDeclaredReferences() }
+    }
+
+    /// The same for who has that turn.
     func translateDeclaredReferences() async throws {
         guard !areReferencesTranslated else { return }
         let references = DeclaredReferences(store.schema)

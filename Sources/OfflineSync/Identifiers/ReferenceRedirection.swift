@@ -21,6 +21,33 @@ struct ReferenceRedirection {
         self.init(of: table, in: columns, [old: new])
     }
 
+    /// The ids in a column, in all places where they can be redirected.
+    static func ids(
+        in column: String,
+        of table: TableDefinition,
+        _ schema: StoreSchema,
+        _ transaction: inout StoreTransaction
+    ) throws -> Set<String> {
+        var ids: Set<String> = []
+        func add(_ row: Record?) {
+            if let id = row?[column]?.stringValue, !id.isEmpty { ids.insert(id) }
+        }
+        try transaction.forEach(Query(table.name).selecting([column])) { add($0) }
+        for operation in try OperationQueue.all(of: table, &transaction, schema) {
+            let change = operation.change
+            for row in [change.base, change.shown, change.deletedRow] + change.sent.map(\.content) { add(row) }
+        }
+        for error in try OperationErrorCoding.all(&transaction, schema) where error.table == table.name {
+            for row in [error.item, error.serverItem] { add(row) }
+        }
+        for row in try CancelledInserts.rows(of: table, &transaction) { add(row) }
+        try ItemMemoryStorage.changeSent(in: table, &transaction) { sent in
+            for request in sent { add(request.content) }
+            return sent
+        }
+        return ids
+    }
+
     func perform(_ schema: StoreSchema, _ transaction: inout StoreTransaction) throws {
         for column in columns {
             let old = Array(ids.keys)

@@ -127,9 +127,7 @@ extension SyncContext {
             // Who signs out in the middle of it signs out of all of it.
             let whole = RequestCounter()
             do {
-                if !areReferencesTranslated {
-                    try await coordination.gate.withTurn { try await translateDeclaredReferences() }
-                }
+                try await translateDeclaredReferencesInTurn()
                 var forbidden: SyncError?
                 do {
                     if order == .pushFirst, pushes { push = try await pushWaiting(of: names, partOf: whole) }

@@ -25,6 +25,7 @@ extension SyncContext {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
             try await checkReset()
+            try await translateDeclaredReferencesInTurn()
             let tables = store.schema.syncedTables
             try await store.write { transaction in
                 for table in tables { try SetAsideStorage.makeDue(table, &transaction) }

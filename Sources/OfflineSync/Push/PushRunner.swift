@@ -67,13 +67,9 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(tables, &report) }
-            try await sender.block.save(store)
+            await sender.block.save(store)
         } catch {
-            do {
-                try await sender.block.save(store)
-            } catch {
-                // What has ended the push says more; it is known on as long as the process lasts.
-            }
+            await sender.block.save(store)
             guard var error = SyncError(ending: error) else { throw error }
             report.requests = requests.count
             error.push = report

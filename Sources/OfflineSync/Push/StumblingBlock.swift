@@ -31,8 +31,7 @@ final class StumblingBlock: Sendable {
     /// Takes in what the store says, unless that was done before.
     func load(_ transaction: inout some StoreReading & ~Copyable) throws {
         guard !state.withLock({ $0.isLoaded }) else { return }
-        let row = try ConfigurationTable.row(.stumblingBlocks, "", "", &transaction)
-        let stored = (row?["value"]?.stringValue ?? "").split(separator: " ")
+        let stored = (try ConfigurationTable.value(.stumblingBlocks, &transaction) ?? "").split(separator: " ")
             .map { entry in
                 entry.split(separator: ":").compactMap { Int64($0) }
             }
@@ -45,7 +44,7 @@ final class StumblingBlock: Sendable {
     }
 
     /// Writes down what has changed; nothing, most often.
-    func save(_ store: any SyncContextDataSource) async throws {
+    func save(_ store: any SyncContextDataSource) async {
         let changed = state.withLock { state -> String? in
             guard state.isChanged else { return nil }
             state.isChanged = false
@@ -54,16 +53,12 @@ final class StumblingBlock: Sendable {
         }
         guard let changed else { return }
         do {
-            try await store.write { transaction in
-                if changed.isEmpty {
-                    try transaction.delete(ConfigurationTable.query(.stumblingBlocks, "", ""))
-                } else {
-                    try ConfigurationTable.set(.stumblingBlocks, "", "", ["value": .string(changed)], &transaction)
-                }
+            try await store.write {
+                try ConfigurationTable.setValue(changed.isEmpty ? nil : changed, .stumblingBlocks, &$0)
             }
         } catch {
+            // What the push did says more. It is known on as long as the process lasts, and the next push writes it.
             state.withLock { $0.isChanged = true }
-            throw error
         }
     }
 

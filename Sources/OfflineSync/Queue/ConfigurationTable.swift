@@ -139,6 +139,23 @@ enum ConfigurationTable {
         try transaction.first(query(keyType, table, key))
     }
 
+    /// The value of a kind that is there once; nil when it is not.
+    static func value(
+        _ keyType: KeyType,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> String? {
+        try row(keyType, "", "", &transaction)?["value"]?.stringValue
+    }
+
+    /// Keeps the value of a kind that is there once; nil removes it.
+    static func setValue(_ value: String?, _ keyType: KeyType, _ transaction: inout StoreTransaction) throws {
+        guard let value else {
+            try transaction.delete(query(keyType, "", ""))
+            return
+        }
+        try set(keyType, "", "", ["value": .string(value)], &transaction)
+    }
+
     static func query(_ keyType: KeyType, _ table: String, _ key: String) -> Query {
         query(keyType, table).filtered(by: Column("key") == .string(key))
     }

@@ -20,8 +20,7 @@ extension ResetStage {
     package var isBegun: Bool { self == .begun || self == .begunForAge }
 
     static func stored(_ transaction: inout some StoreReading & ~Copyable) throws -> ResetStage {
-        let value = try ConfigurationTable.row(.reset, "", "", &transaction)?["value"]?.stringValue
-        switch value {
+        switch try ConfigurationTable.value(.reset, &transaction) {
         case nil: return .none
         case "wanted"?: return .wanted
         case "begun"?: return .begun
@@ -35,11 +34,9 @@ extension ResetStage {
     }
 
     func store(_ transaction: inout StoreTransaction) throws {
-        let value: String
+        let value: String?
         switch self {
-        case .none:
-            try transaction.delete(ConfigurationTable.query(.reset, "", ""))
-            return
+        case .none: value = nil
         case .wanted: value = "wanted"
         case .begun: value = "begun"
         case .begunForAge: value = "begunForAge"
@@ -48,7 +45,7 @@ extension ResetStage {
             for (name, path) in ResetReport.numbers { json.add(name, Int64(report[keyPath: path])) }
             value = json.object
         }
-        try ConfigurationTable.set(.reset, "", "", ["value": .string(value)], &transaction)
+        try ConfigurationTable.setValue(value, .reset, &transaction)
     }
 }
 

@@ -11,41 +11,27 @@ internal import SyncContract
 extension SyncContext {
     /// The text that a session keeps about what is suspended; empty when there is none.
     package func storedSuspension() async throws -> String {
-        try await store.read {
-            try ConfigurationTable.row(.sessionSuspension, "", "", &$0)?["value"]?.stringValue ?? ""
-        }
+        try await store.read { try ConfigurationTable.value(.sessionSuspension, &$0) ?? "" }
     }
 
     /// Keeps that text; an empty one is removed.
     package func storeSuspension(_ text: String) async throws {
         try await uncancelled { [store] in
-            try await store.write { transaction in
-                guard !text.isEmpty else {
-                    try transaction.delete(ConfigurationTable.query(.sessionSuspension, "", ""))
-                    return
-                }
-                try ConfigurationTable.set(.sessionSuspension, "", "", ["value": .string(text)], &transaction)
+            try await store.write {
+                try ConfigurationTable.setValue(text.isEmpty ? nil : text, .sessionSuspension, &$0)
             }
         }
     }
 
     /// With which pull the next sync within a time begins; nil for none in particular.
     package func storedFirstPull() async throws -> Int? {
-        try await store.read {
-            try ConfigurationTable.row(.firstPull, "", "", &$0)?["value"]?.stringValue.flatMap { Int($0) }
-        }
+        try await store.read { try ConfigurationTable.value(.firstPull, &$0).flatMap { Int($0) } }
     }
 
     /// Keeps that; nil is removed.
     package func storeFirstPull(_ index: Int?) async throws {
         try await uncancelled { [store] in
-            try await store.write { transaction in
-                guard let index else {
-                    try transaction.delete(ConfigurationTable.query(.firstPull, "", ""))
-                    return
-                }
-                try ConfigurationTable.set(.firstPull, "", "", ["value": .string(String(index))], &transaction)
-            }
+            try await store.write { try ConfigurationTable.setValue(index.map { "\($0)" }, .firstPull, &$0) }
         }
     }
 

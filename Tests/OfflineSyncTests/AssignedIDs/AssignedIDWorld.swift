@@ -38,20 +38,23 @@ struct AssignedIDWorld {
         }
 
         /// The texts of tasks with those of their lists.
-        func told() async throws -> [String] {
-            let lists = try await store.read(Query("Lists")).records
-            let names = Dictionary(uniqueKeysWithValues: lists.map { ($0.id, $0["text"]?.stringValue ?? "") })
-            return try await store.read(Query("Tasks")).records
-                .map { task in
-                    let list = task["list"]?.stringValue.map { names[.string($0)] ?? "?" } ?? "none"
-                    return "\(list): \(task["text"]?.stringValue ?? "")"
-                }
-                .sorted()
-        }
+        func told() async throws -> [String] { try await AssignedIDWorld.told(store) }
 
         func texts(_ table: String) async throws -> [String] {
             try await store.read(Query(table)).records.compactMap { $0["text"]?.stringValue }.sorted()
         }
+    }
+
+    /// The texts of a store's tasks with those of their lists.
+    static func told(_ store: MemoryStore) async throws -> [String] {
+        let lists = try await store.read(Query("Lists")).records
+        let names = Dictionary(uniqueKeysWithValues: lists.map { ($0.id, $0["text"]?.stringValue ?? "") })
+        return try await store.read(Query("Tasks")).records
+            .map { task in
+                let list = task["list"]?.stringValue.map { names[.string($0)] ?? "?" } ?? "none"
+                return "\(list): \(task["text"]?.stringValue ?? "")"
+            }
+            .sorted()
     }
 
     let emulator: Emulator

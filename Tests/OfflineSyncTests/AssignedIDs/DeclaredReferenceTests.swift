@@ -62,16 +62,7 @@ struct DeclaredReferenceTests {
         }
     }
 
-    private func told(_ store: MemoryStore) async throws -> [String] {
-        let lists = try await store.read(Query("Lists")).records
-        let names = Dictionary(uniqueKeysWithValues: lists.map { ($0.id, $0["text"]?.stringValue ?? "") })
-        return try await store.read(Query("Tasks")).records
-            .map { task in
-                let list = task["list"]?.stringValue.map { names[.string($0)] ?? "?" } ?? "none"
-                return "\(list): \(task["text"]?.stringValue ?? "")"
-            }
-            .sorted()
-    }
+    private func told(_ store: MemoryStore) async throws -> [String] { try await AssignedIDWorld.told(store) }
 
     private func seed() throws {
         try emulator.seed([["id": "s1", "text": "shopping"], ["id": "s2", "text": "party"]], in: "Lists")
@@ -127,8 +118,8 @@ struct DeclaredReferenceTests {
         #expect(try await told(later) == ["none: later", "none: nothing", "party: balloons", "shopping: oat milk"])
     }
 
-    @Test("are not gone through again: what was named since stays named")
-    func once() async throws {
+    @Test("leave what goes out as it is named: it is made anew under the same id")
+    func namedSince() async throws {
         try seed()
         let store = try store(assignsIDs: true, references: true)
         let first = try context(store)
