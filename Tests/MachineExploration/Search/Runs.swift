@@ -17,6 +17,7 @@ extension Bounds {
         Bounds(edits: 3, faults: 1, keeps: 0, hasEditor: true, isAlone: true),
         Bounds(edits: 3, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
+        Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, touches: 1, hasEditor: true, isAlone: true, limit: 500_000),
     ]
 
     /// Tens of millions.
@@ -61,6 +62,7 @@ extension Bounds {
         Bounds(rowExists: false, edits: 3, faults: 1, keeps: 0, limit: 1_500_000),
         Bounds(edits: 2, hasEditor: true),
         Bounds(edits: 3, faults: 1, keeps: 0, hasEditor: true, isAlone: true),
+        Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, touches: 1, hasEditor: true, isAlone: true, limit: 500_000),
         Bounds(edits: 3, keeps: 0, hasEditor: true, limit: 1_500_000),
         Bounds(edits: 3, discards: 1, hasEditor: true, limit: 1_500_000),
     ]
