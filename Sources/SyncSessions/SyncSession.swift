@@ -42,9 +42,10 @@ public final class SyncSession: Sendable, Observable {
 
     deinit {
         published.withLock { published in
-            for subscriber in published.states.values { subscriber.finish() }
-            for subscriber in published.connections.values { subscriber.finish() }
-            for subscriber in published.suspensions.values { subscriber.finish() }
+            for subscriber in published.states.values { subscriber.continuation.finish() }
+            for subscriber in published.connections.values { subscriber.continuation.finish() }
+            for subscriber in published.suspensions.values { subscriber.continuation.finish() }
+            for subscriber in published.recoveries.values { subscriber.continuation.finish() }
         }
         running.withLock { running in
             for watcher in running.watchers.values { watcher.continuation.finish() }

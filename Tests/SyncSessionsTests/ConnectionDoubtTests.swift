@@ -74,4 +74,23 @@ struct ConnectionDoubtTests {
         #expect(seen == [.disconnected, .connecting, .connected, .disconnected])
         #expect(line.requests.count > 10)
     }
+
+    /// Each step is told by the thread that made it, and one may be overtaken.
+    @Test("is told of each state in its order, also where a thread tells of a later one first")
+    func overtaken() async throws {
+        let device = try SessionDevice(emulator)
+        let before = device.session.connectionStates
+        device.session.publish(SyncSession.Status(connection: .connected), nil, 2)
+        #expect(device.session.connectionState == .connected)
+        let between = device.session.connectionStates
+        device.session.publish(SyncSession.Status(connection: .connecting), nil, 1)
+        #expect(device.session.connectionState == .connected)
+        device.session.publish(SyncSession.Status(state: .closed), nil, 3)
+        var seen: [SyncSession.ConnectionState] = []
+        for await state in before { seen.append(state) }
+        #expect(seen == [.disconnected, .connecting, .connected, .disconnected])
+        seen = []
+        for await state in between { seen.append(state) }
+        #expect(seen == [.connected, .disconnected])
+    }
 }

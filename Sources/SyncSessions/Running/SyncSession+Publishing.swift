@@ -24,11 +24,24 @@ extension SyncSession {
         var error: RecordedError?
         /// Which step of the machine this is of: steps may come here in another order.
         var version = 0
-        var states: [Int: AsyncStream<State>.Continuation] = [:]
-        var connections: [Int: AsyncStream<ConnectionState>.Continuation] = [:]
-        var suspensions: [Int: AsyncStream<SyncDirection>.Continuation] = [:]
-        var recoveries: [Int: AsyncStream<Int>.Continuation] = [:]
+        /// What the sequences were told last. They miss no step, and get each after what can be read.
+        var told = Status()
+        /// Which step that is of.
+        var toldVersion = 0
+        /// Steps whose predecessors have not come yet.
+        var early: [Int: Status] = [:]
+        var states: [Int: Subscriber<State>] = [:]
+        var connections: [Int: Subscriber<ConnectionState>] = [:]
+        var suspensions: [Int: Subscriber<SyncDirection>] = [:]
+        var recoveries: [Int: Subscriber<Int>] = [:]
         var nextSubscriber = 0
+    }
+
+    /// Who follows one part of the status.
+    struct Subscriber<Value: Sendable & Equatable>: Sendable {
+        /// Which step it began with; it is told of those behind it.
+        let first: Int
+        let continuation: AsyncStream<Value>.Continuation
     }
 
     /// An error, told from another one by its number.
@@ -47,34 +60,21 @@ extension SyncSession {
         if former.connection != status.connection { registrar.willSet(self, keyPath: \.connectionState) }
         if former.suspended != status.suspended { registrar.willSet(self, keyPath: \.suspended) }
         if hasOtherError { registrar.willSet(self, keyPath: \.error) }
-        let isClosed = status.state == .closed
         published.withLock { published in
-            guard published.version < version else { return }
-            let before = published.status
-            published.version = version
-            published.status = status
-            published.error = error
-            if before.state != status.state {
-                for subscriber in published.states.values { deliveries.add { subscriber.yield(status.state) } }
+            published.early[version] = status
+            if published.version < version {
+                published.version = version
+                published.status = status
+                published.error = error
             }
-            if before.connection != status.connection {
-                for subscriber in published.connections.values {
-                    deliveries.add { subscriber.yield(status.connection) }
-                }
+            while let next = published.early.removeValue(forKey: published.toldVersion + 1) {
+                published.toldVersion += 1
+                tell(\.states, \.state, next, published)
+                tell(\.connections, \.connection, next, published)
+                tell(\.suspensions, \.suspended, next, published)
+                tell(\.recoveries, \.recoveries, next, published)
+                published.told = next
             }
-            if before.suspended != status.suspended {
-                for subscriber in published.suspensions.values { deliveries.add { subscriber.yield(status.suspended) } }
-            }
-            if before.recoveries != status.recoveries {
-                for subscriber in published.recoveries.values {
-                    deliveries.add { subscriber.yield(status.recoveries) }
-                }
-            }
-            guard isClosed else { return }
-            for subscriber in published.recoveries.values { deliveries.add { subscriber.finish() } }
-            for subscriber in published.states.values { deliveries.add { subscriber.finish() } }
-            for subscriber in published.connections.values { deliveries.add { subscriber.finish() } }
-            for subscriber in published.suspensions.values { deliveries.add { subscriber.finish() } }
         }
         deliveries.deliver()
         if former.state != status.state { registrar.didSet(self, keyPath: \.state) }
@@ -83,9 +83,24 @@ extension SyncSession {
         if hasOtherError { registrar.didSet(self, keyPath: \.error) }
     }
 
+    private func tell<Value>(
+        _ subscribers: KeyPath<Published, [Int: Subscriber<Value>]>,
+        _ value: KeyPath<Status, Value>,
+        _ status: Status,
+        _ published: Published
+    ) {
+        let (before, now) = (published.told[keyPath: value], status[keyPath: value])
+        for subscriber in published[keyPath: subscribers].values {
+            if before != now, subscriber.first < published.toldVersion {
+                deliveries.add { subscriber.continuation.yield(now) }
+            }
+            if status.state == .closed { deliveries.add { subscriber.continuation.finish() } }
+        }
+    }
+
     /// A sequence of one part of the status.
-    func subscribe<Value: Sendable>(
-        _ subscribers: any WritableKeyPath<Published, [Int: AsyncStream<Value>.Continuation]> & Sendable,
+    func subscribe<Value>(
+        _ subscribers: any WritableKeyPath<Published, [Int: Subscriber<Value>]> & Sendable,
         _ value: (Status) -> Value
     ) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(64))
@@ -93,7 +108,10 @@ extension SyncSession {
             published.nextSubscriber += 1
             continuation.yield(value(published.status))
             let isClosed = published.status.state == .closed
-            if !isClosed { published[keyPath: subscribers][published.nextSubscriber] = continuation }
+            if !isClosed {
+                published[keyPath: subscribers][published.nextSubscriber] =
+                    Subscriber(first: published.version, continuation: continuation)
+            }
             return (published.nextSubscriber, isClosed)
         }
         if isClosed { continuation.finish() }
