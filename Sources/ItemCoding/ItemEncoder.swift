@@ -135,7 +135,7 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     func encode(_ value: Bool, forKey key: Key) { encoder.set(.bool(value), key) }
     func encode(_ value: String, forKey key: Key) { encoder.set(text: value, key) }
     func encode(_ value: Double, forKey key: Key) { encoder.set(.double(value), key) }
-    func encode(_ value: Float, forKey key: Key) { encoder.set(.double(Double(value)), key) }
+    func encode(_ value: Float, forKey key: Key) { encoder.set(value.fieldValue, key) }
     func encode(_ value: Int, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
     func encode(_ value: Int8, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
     func encode(_ value: Int16, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
@@ -161,7 +161,7 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         if let value { encoder.set(text: value, key) } else { encodeNil(forKey: key) }
     }
     func encodeIfPresent(_ value: Double?, forKey key: Key) { set(value.map(FieldValue.double), key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) { set(value.map { .double(Double($0)) }, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { set(value.map(\.fieldValue), key) }
     func encodeIfPresent(_ value: Int?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
     func encodeIfPresent(_ value: Int8?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
     func encodeIfPresent(_ value: Int16?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }

@@ -32,6 +32,20 @@ public enum ItemID {
         try validate(id, by: .standard)
     }
 
+    /// The id of a new item that is given beside its fields, or among them as the original's items have theirs: nil for a new
+    /// one.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID`` for one that is no text, and for two.
+    static func given(_ id: String?, among fields: [String: FieldValue]) throws(SyncError) -> String? {
+        switch fields["id"] {
+        case nil, .null?, .string("")?: return id
+        case .string(let given)? where id == nil || id == given: return given
+        case .string?: throw SyncError(.invalidItemID, "The item is given two ids; give one.")
+        default:
+            throw SyncError(.invalidItemID, "Items of sync tables have strings as ids; give a string.")
+        }
+    }
+
     /// Checks an id of a new item by what a remote says of its server.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, which says why the server does not take the id.

@@ -52,7 +52,7 @@ public final class SyncContext: Sendable {
         let given = remote ?? UnavailableRemote(RemoteError(.unreachable, "This context has no server."))
         let isNamedOtherwise = store.schema.syncedTables.contains(where: WireNames.areNeeded)
         self.remote = isNamedOtherwise ? given.inLocalNames() : given
-        pageSize = options.pageSize.map { max(1, $0) }
+        pageSize = options.pageSize.flatMap { $0 > 0 ? $0 : nil }
         order = options.order
         parallelOperations = options.parallelOperations
     }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-internal import RemoteContract
+package import RemoteContract
 internal import SyncContract
 
 /// Why the sync engine could not do what was asked.
@@ -105,6 +105,12 @@ extension SyncError {
         code == .pushAbortedAuthentication && (cause as? RemoteError)?.status == 403
     }
 
+    /// What the remote has said, unless the server has set a time.
+    package var causeWithoutTime: RemoteError? {
+        guard let cause = cause as? RemoteError, cause.retryAfter == nil else { return nil }
+        return cause
+    }
+
     /// Whether the same call may succeed later without anybody doing anything: no network, a busy server.
     public var isTransient: Bool {
         guard let code = (cause as? RemoteError)?.code else { return false }
@@ -114,6 +120,14 @@ extension SyncError {
     /// Request and answer as they went over the wire, for support, when the cause knows them; otherwise empty. They may have
     /// rows in them, so they belong into no log.
     public var exchange: String { (cause as? RemoteError)?.exchange?.text ?? "" }
+}
+
+extension Error {
+    /// Whether it ended one pull, and says nothing of others: the service answers, and not this question.
+    package var isOfOnePull: Bool {
+        let code = (self as? SyncError)?.causeWithoutTime?.code
+        return [.serverFailure, .refused, .notFound, .invalidRequest, .invalidResponse].contains(code)
+    }
 }
 
 extension SyncError: CustomStringConvertible {

@@ -8,7 +8,7 @@ public struct SyncOptions: Sendable {
         didSet { parallelOperations = Self.bounded(parallelOperations) }
     }
 
-    /// How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
+    /// How many rows a pull asks for at a time; nil, and what is below 1, leaves it to the server.
     public var pageSize: Int?
 
     /// What comes first in pulls that do not say it themselves, those of a session included, and in ``SyncContext/sync()``.

@@ -15,6 +15,14 @@ public protocol OnlineRemote: SyncRemote {
     ///   where the server does not say where they are.
     func page(_ query: Query, of table: TableDefinition, includesDeleted: Bool) async throws -> RemotePage
 
+    /// This remote with further parameters for the service in every request of its tables; a remote that has none refuses.
+    ///
+    /// - Parameter parameters: The parameters by name.
+    /// - Returns: The remote.
+    /// - Throws: ``RemoteError`` with code ``RemoteError/Code/invalidRequest`` for one that is the protocol's own, and where
+    ///   there are none.
+    func adding(parameters: [String: String]) throws -> any OnlineRemote
+
     /// Calls a custom API of the service, with the same credentials as tables.
     ///
     /// - Returns: The answer, when its status is from 200 to 299.
@@ -80,6 +88,12 @@ public struct APIAnswer: Sendable, Hashable {
 }
 
 extension OnlineRemote {
+    /// Refuses them.
+    public func adding(parameters: [String: String]) throws -> any OnlineRemote {
+        guard !parameters.isEmpty else { return self }
+        throw RemoteError(.invalidRequest, "This remote takes no further parameters; leave them out.")
+    }
+
     /// Changes some columns of a row and leaves the others as they are.
     ///
     /// A server that replaces whole rows is asked for the row first. Without a version, what others change at the same

@@ -82,6 +82,7 @@ extension ItemMachine {
         if newest == nil, case .row(let shown) = seen { newest = shown }
         guard waiting.sent.isEmpty, seen != .refused else { return discard() }
         if let newest {
+            memory.sent.removeAll { $0.isDead(given: newest) }
             if newest.isDeleted { memory.deleted() } else { memory.replaced(by: newest.version) }
             end(with: newest)
             return newest.isDeleted ? .remove : .server(newest)
@@ -149,7 +150,7 @@ extension ItemMachine {
     }
 
     /// Drops the change, and remembers what it has sent.
-    mutating func drop() {
+    package mutating func drop() {
         guard let dropped = change else { return }
         change = nil
         memory.sent += dropped.sent.map { entry in

@@ -97,6 +97,8 @@ extension ItemMachine {
         guard var waiting = change, waiting.kind == .delete, !waiting.isUndo else { return nil }
         // Where there was none, the server's comes back.
         guard let row = waiting.deletedRow else { return discard() }
+        // Who decided about the deletion has decided nothing about what it replaced.
+        waiting.isForced = false
         guard !waiting.sent.contains(where: \.deletes) else {
             // It may have been carried out: the item is made anew.
             waiting.writeAgain()

@@ -30,6 +30,8 @@ extension ItemMachine {
         // What the server has is not at hand.
         let isUnknown = target == nil && waiting.kind != .insert && !waiting.isInsertTakenBack
         guard !waiting.sent.isEmpty else {
+            // What a pull has brought is what the server has, and no longer what a local row was kept over.
+            if waiting.asksForRow, let shown = waiting.shown { memory.sent.removeAll { $0.isDead(given: shown) } }
             if let target, target.isDeleted {
                 // The deletion of others is seen now.
                 if waiting.shown == nil { memory.isDeleted = true } else { memory.deleted() }

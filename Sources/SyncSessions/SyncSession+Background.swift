@@ -126,7 +126,12 @@ extension SyncSession {
             try await self.bring(indices, of: pulls, order, context, until: deadline, results, &failures)
         }
         var forbidden: SyncError?
-        var isInTime = try await bring(preceding, .pullFirst)
+        // One that precedes the push and takes all the time keeps the others from being made every second time only.
+        let others = indices.filter { !preceding.contains($0) }
+        let arePassedOver = passedOver.map { preceding.contains($0 - 1) } ?? false
+        var isInTime = true
+        if arePassedOver { isInTime = try await bring(others, .pullOnly) }
+        if isInTime { isInTime = try await bring(preceding, .pullFirst) }
         if open.contains(.upload), isInTime, failures.first == nil {
             let changes = try await context.outstandingChanges()
             results.began(changes)
@@ -137,7 +142,7 @@ extension SyncSession {
                 forbidden = error
             }
         }
-        if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
+        if isInTime, !arePassedOver { isInTime = try await bring(others, .pullOnly) }
         if let failure = failures.first ?? forbidden { throw failure }
         // Nothing fails any more: they are made as they are named again.
         if isInTime, !indices.isEmpty {
@@ -147,16 +152,18 @@ extension SyncSession {
         return isInTime
     }
 
-    /// Why pulls have failed that others are made without, and how many have broken off in a row.
+    /// Why pulls have failed that others are made without, how many have broken off in a row, and how many were begun.
     private struct PullFailures {
         var first: (any Error)?
         var broken = 0
+        var begun = 0
     }
 
-    /// Takes note that the time was over in a pull. One that begins anew each time would otherwise keep all behind it from ever
-    /// being made; any other goes on where it is.
-    private func passOver(_ index: Int, _ options: PullOptions, _ context: SyncContext) async throws {
-        if options.reconciles { try await context.storeFirstPull(index + 1) }
+    /// Takes note that the time was over in a pull. One that begins anew each time, and had all the time, would otherwise keep
+    /// all behind it from ever being made; what others have left it too little has it first the next time. Any other goes on
+    /// where it is.
+    private func passOver(_ index: Int, isFirst: Bool, _ options: PullOptions, _ context: SyncContext) async throws {
+        if options.reconciles { try await context.storeFirstPull(isFirst ? index + 1 : index) }
     }
 
     /// Makes pulls, one after the other, each wholly.
@@ -174,6 +181,8 @@ extension SyncSession {
         for index in indices {
             let pull = pulls[index]
             var (options, isWhole) = try await options(of: pull, among: pulls, order, context)
+            failures.begun += 1
+            let isFirst = failures.begun == 1
             do {
                 var isComplete = false
                 while !isComplete {
@@ -184,7 +193,7 @@ extension SyncSession {
                     isComplete = report.isComplete
                     let isInTime = options.reconciles ? environment.now() < deadline : rest > .zero
                     guard isComplete || isInTime else {
-                        try await passOver(index, options, context)
+                        try await passOver(index, isFirst: isFirst, options, context)
                         return false
                     }
                 }
@@ -193,7 +202,7 @@ extension SyncSession {
                 }
                 failures.broken = 0
             } catch let error as CancellationError {
-                try await passOver(index, options, context)
+                try await passOver(index, isFirst: isFirst, options, context)
                 throw error
             } catch  where error.isOfOnePull {
                 (failures.first, failures.broken) = (failures.first ?? error, 0)
@@ -221,7 +230,12 @@ private final class BackgroundResults: Sendable {
     private let state = Mutex(State())
 
     func began(_ changes: OutstandingChanges) { state.withLock { $0.changes = changes } }
-    func ended(_ report: PushReport) { state.withLock { $0.push = report.adding($0.push) } }
+    func ended(_ report: PushReport) {
+        state.withLock { state in
+            state.push = report.adding(state.push)
+            state.changes = nil
+        }
+    }
     func ended(_ report: PullReport) { state.withLock { $0.pulls.append(report) } }
 
     /// Has an error tell what was done before it and beside it.
@@ -229,14 +243,16 @@ private final class BackgroundResults: Sendable {
         let (push, pulls) = state.withLock { ($0.push, $0.pulls) }
         error.push = error.push.map { $0.adding(push) } ?? push
         let all = pulls + (error.pull.map { [$0] } ?? [])
-        if !all.isEmpty { error.pull = SyncReport(push: nil, pulls: all, isComplete: false).pull }
+        // Of pulls in parts the last one says it.
+        let isComplete = all.last?.isComplete ?? false
+        if !all.isEmpty { error.pull = SyncReport(push: nil, pulls: all, isComplete: isComplete).pull }
     }
 
     func report(isComplete: Bool) -> SyncReport {
         state.withLock { state in
             // A push that was cancelled has no report; what it has sent is known all the same.
             let sent = state.changes.map { PushReport(pushed: $0.total - $0.count) }
-            return SyncReport(push: state.push ?? sent, pulls: state.pulls, isComplete: isComplete)
+            return SyncReport(push: sent?.adding(state.push) ?? state.push, pulls: state.pulls, isComplete: isComplete)
         }
     }
 }

@@ -58,8 +58,12 @@ extension SyncSession {
     private func count(_ number: Int, _ mode: ProgressMode, _ context: SyncContext) async throws {
         do {
             let changes = try await context.outstandingChanges()
-            running.withLock { $0.watchers[number]?.changes = changes }
-            if mode == .reportIndefinitely { try await reviewProgress() }
+            // Nothing is told before it is known what is left.
+            let left = mode == .reportIndefinitely ? try await context.outstandingChanges() : nil
+            running.withLock { running in
+                running.watchers[number]?.changes = changes
+                if let left { running.watchers[number]?.follow(left) }
+            }
         } catch  where mode == .reportIndefinitely && error.isOfLockedStore {
             // When it is unlocked, the queue is looked at.
         }

@@ -44,8 +44,9 @@ private final class InterruptedWrites: SyncContextDataSource {
     ) async throws -> Value {
         try await interrupt()
         let value = try await base.write(body)
-        _ = try await made.fate(of: ())
         try await interrupt()
+        // Whoever waits for this write finds nothing of it behind that.
+        _ = try await made.fate(of: ())
         return value
     }
     func changes() -> AsyncStream<StoreChange> { base.changes() }

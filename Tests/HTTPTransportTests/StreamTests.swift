@@ -196,10 +196,10 @@ struct StreamTests {
         }
         let sink = Sink()
         // Longer than the server may stand still: it is not the one that does.
-        let transport = CurlTransport.with { $0.stallTimeout = .milliseconds(50) }
+        let transport = CurlTransport.with { $0.stallTimeout = .seconds(1) }
         let answer = try await send(.to(server), by: transport) { piece in
             #expect(piece.count <= 512 * 1_024)
-            if sink.all.isEmpty { try await someTime() }
+            if sink.all.isEmpty { try await Task.sleep(for: .milliseconds(1_500)) }
             sink.take(piece)
         }
         #expect(answer.status.code == 200 && answer.body.isEmpty)
@@ -277,10 +277,10 @@ struct StreamTests {
         #expect(error.code == .timedOut && error.fate == .mayHaveBeenProcessed)
         let slow = try ScriptedServer { _ in
             [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n".utf8))]
-                + [.drip([UInt8](repeating: 0x41, count: 20), milliseconds: 25)]
+                + [.drip([UInt8](repeating: 0x41, count: 20), milliseconds: 125)]
         }
         let sink = Sink()
-        _ = try await send(.to(slow, timeout: .milliseconds(300))) { sink.take($0) }
+        _ = try await send(.to(slow, timeout: .seconds(2))) { sink.take($0) }
         #expect(sink.all.count == 20)
     }
 

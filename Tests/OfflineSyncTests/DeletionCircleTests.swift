@@ -114,7 +114,9 @@ struct DeletionCircleTests {
         #expect(server.begun.count == count, "\(server.begun)")
         try await context.resolve(try #require(try await context.operationErrors().first), with: .keepMine)
         #expect(try await context.push().waiting == 0)
-        #expect(server.written.suffix(5) == ["u", "p", "t", "l", "x"])
+        let written = server.written.suffix(5)
+        // Several at a time, "u" goes beside the first ones, and before the row that it referred to.
+        #expect(written.filter { $0 != "u" } == ["p", "t", "l", "x"] && written.prefix(3).contains("u"), "\(written)")
         #expect(try await context.operations().isEmpty)
     }
 

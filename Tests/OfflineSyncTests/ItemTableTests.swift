@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import EmulatorTransport
+import ItemCoding
 import OfflineSync
 import ReferenceStore
 import RemoteContract
@@ -145,6 +146,27 @@ struct ItemTableTests {
                 #expect(error.isTransient == isTransient, "\(status)")
             }
         }
+    }
+
+    /// A server whose column is a float writes it so: with the digits of a double it would be another number.
+    @Test("a float is the decimal that it is written as", arguments: [3.14, 0.1, 1.0e-7, 16_777_216, -2.5] as [Float])
+    func floats(_ value: Float) async throws {
+        struct Share: Codable, Identifiable, Sendable {
+            var id = ""
+            var share: Float
+            var other: Float?
+        }
+        let expected = FieldValue.double(Double("\(value)")!)
+        let table = TableDefinition("Share", columns: [.init("share", .double), .init("other", .double)])
+        let context = SyncContext(store: try makeStore(table), remote: UnavailableRemote.unreachable)
+        let shares = try context.table("Share", of: Share.self)
+        try await shares.insert(Share(id: "a", share: value, other: value))
+        let row = try #require(try await context.table("Share").read("a"))
+        #expect(row["share"] == expected && row["other"] == expected)
+        #expect(value.fieldValue == expected && Float(fieldValue: expected) == value)
+        let item = try #require(try await shares.read("a"))
+        #expect(item.share == value && item.other == value)
+        #expect(try await shares.where { $0.share == value && $0.other == value }.read().count == 1)
     }
 }
 

@@ -150,4 +150,30 @@ struct KeptOverNothingTests {
         #expect(try await context.push().notTaken.isEmpty)
         #expect(server.texts == ["a": "later"])
     }
+
+    @Test(
+        "is one like all others when it was given up for the row that others have brought back",
+        arguments: [true, false]
+    )
+    func broughtBack(_ deletes: Bool) async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await keep(world, deletes: deletes)
+            try await laptop.table.update(Record(id: "a", ["text": "later"]))
+            if !deletes { try await phone.table.delete("a") }
+            _ = try await phone.context.push()
+            try await phone.table.insert(["text": "back"], id: "a")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            try await laptop.context.pull(laptop.table, options: .init(order: .pullOnly))
+            try await laptop.table.revert("a")
+            #expect(try await laptop.text("a") == "back")
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            laptop.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            #expect(try await laptop.context.push().notTaken.isEmpty, "nobody has changed it")
+            #expect(world.onServer() == ["a": "mine"])
+            world.emulator.reset()
+            #expect(try await laptop.table.pull(options: reconciling).deleted == 1)
+        }
+    }
 }

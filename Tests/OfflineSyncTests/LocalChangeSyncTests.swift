@@ -2,6 +2,7 @@ import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import ReferenceStore
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -150,5 +151,32 @@ struct LocalChangeSyncTests {
             _ = try await world.laptop.context.push()
             #expect(world.emulator.rows(in: "TodoItem")[0]["complete"] == .bool(true))
         }
+    }
+
+    private struct Pinned: Codable, Identifiable, Sendable {
+        var id = ""
+        var text: String
+        var pinned = false
+    }
+
+    /// The row that the app has written itself is the new one: it does not tell what is different in it.
+    @Test("items written by the app: an update is queued whatever the row says by then", arguments: 0..<4)
+    func appWritesItemsFirst(_ way: Int) async throws {
+        let definition = TableDefinition(
+            "TodoItem",
+            columns: [.init("text", .string), .init("pinned", .bool, isLocal: true)]
+        )
+        let store = try makeStore(definition, handlesOperations: false)
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+        let (rows, items) = (try context.table("TodoItem"), try context.table("TodoItem", of: Pinned.self))
+        try await store.upsert([Record(id: "a", ["text": "new", "pinned": true])], table: "TodoItem")
+        switch way {
+        case 0: try await rows.update(Record(id: "a", ["text": "new", "pinned": true]))
+        case 1: try await items.update(Pinned(id: "a", text: "new", pinned: true))
+        case 2: try await items.update("a") { $0.text = "new" }
+        default: try await rows.update(Record(id: "a", ["pinned": true]))
+        }
+        // A column that stays here is nothing to send.
+        #expect(try await context.operations().map(\.kind) == (way == 3 ? [] : [.update]))
     }
 }

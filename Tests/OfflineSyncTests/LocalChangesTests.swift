@@ -226,4 +226,18 @@ struct LocalChangesTests {
         #expect(try await context.operations().isEmpty)
         try await table.purge()
     }
+
+    @Test("an id may stand among the fields of a new item, as the original's does")
+    func idAmongFields() async throws {
+        #expect(try await table.insert(["id": "a", "text": "milk"]).id == "a")
+        #expect(try await table.insert(["id": "b"], id: "b").id == "b")
+        #expect(try await table.insert(["id": ""], id: "c").id == "c")
+        for unset in ["", .null] as [FieldValue] {
+            #expect(try await table.insert(["id": unset]).id.stringValue?.count == 36)
+        }
+        #expect(try await syncErrorCode { try await table.insert(["id": "d"], id: "e") } == .invalidItemID)
+        #expect(try await syncErrorCode { try await table.insert(["id": 7]) } == .invalidItemID)
+        #expect(try await syncErrorCode { try await table.insert(["id": "a/b"]) } == .invalidItemID)
+        #expect(try await context.operations().prefix(3).map(\.itemID) == ["a", "b", "c"])
+    }
 }

@@ -86,6 +86,7 @@ struct PullEndingTests {
             let came = try await laptop.texts().count { $0.key != "mine" }
             #expect(came > 0 && came < 6)
             #expect(error?.pull?.received == came)
+            #expect(error?.pull?.isComplete == false)
             #expect(error?.pull?.requests ?? 0 > 1)
         }
     }

@@ -103,7 +103,11 @@ struct PullOptionsTests {
         let context = SyncContext(store: try makeStore(), remote: remote, options: .init(pageSize: 70))
         try await context.pull(Query("TodoItem"))
         try await context.pull(Query("TodoItem"), options: .init(pageSize: 3))
-        #expect(remote.requests.map(\.pageSize) == [70, 3])
+        try await context.pull(Query("TodoItem"), options: .init(pageSize: 0))
+        #expect(remote.requests.map(\.pageSize) == [70, 3, 70])
+        let unbounded = SyncContext(store: try makeStore(), remote: remote, options: .init(pageSize: -1))
+        try await unbounded.pull(Query("TodoItem"))
+        #expect(remote.requests.last?.pageSize == .some(nil))
     }
 
     @Test("a query without a name has its own progress for each set of parameters")
@@ -151,5 +155,40 @@ struct PullOptionsTests {
         #expect(remote.requests.map(\.position) == conditions.map { _ in .changes(since: nil) })
         for condition in conditions { try await table.pull(where: condition) }
         #expect(remote.requests.dropFirst(conditions.count).allSatisfy { $0.position == .changes(since: "c") })
+    }
+
+    /// As in the .NET client: who may not read one table reads the others.
+    @Test(
+        "of several tables, one that the server fails on keeps none of the others from being pulled",
+        arguments: [
+            (.refused, 403, true), (.notFound, 404, true), (.serverFailure, 500, true), (.invalidResponse, 200, true),
+            (.unreachable, nil, false), (.unauthorized, 401, false), (.throttled, 503, false),
+        ] as [(RemoteError.Code, Int?, Bool)]
+    )
+    func oneOfSeveral(_ code: RemoteError.Code, _ status: Int?, _ goesOn: Bool) async throws {
+        let names = ["A", "B", "C", "D"]
+        let remote = ScriptedRemote { request, _ in
+            if ["A", "C"].contains(request.table) {
+                throw RemoteError(code, "\(request.table), on purpose", status: status)
+            }
+            return PullPage(records: [serverRow("1")])
+        }
+        let schema = try StoreSchema(names.map { TableDefinition($0, columns: [.init("text", .string)]) })
+        let context = SyncContext(store: MemoryStore(schema), remote: remote)
+        for isSync in [true, false] {
+            let asked = remote.requests.count
+            let error = await #expect(throws: SyncError.self) {
+                if isSync {
+                    _ = try await context.sync()
+                } else {
+                    try await context.pull(Query("A"), Query("B"), Query("C"), Query("D"))
+                }
+            }
+            #expect(error?.code == .pullAborted)
+            #expect((error?.cause as? RemoteError)?.message == "A, on purpose", "the first one")
+            #expect(remote.requests.dropFirst(asked).map(\.table) == (goesOn ? names : ["A"]))
+            #expect(error?.pull?.received == (goesOn && isSync ? 2 : 0))
+        }
+        #expect(try await context.table("D").read(Query("D")).records.count == (goesOn ? 1 : 0))
     }
 }

@@ -288,4 +288,49 @@ struct PurgeTests {
         try await context.pull(all, queryID: "one")
         #expect(try await texts(context) == ["a": "new"])
     }
+
+    @Test(
+        "forced, it takes no late request of its own for one of others",
+        arguments: DatasyncDialect.allCases,
+        [true, false]
+    )
+    func forcedUnderWay(_ dialect: DatasyncDialect, _ isWhole: Bool) async throws {
+        try await SyncWorld.with(dialect, age: 60_000) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            try await laptop.table.update(Record(id: "a", ["text": "given up"]))
+            laptop.server.intercept(.late)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            if isWhole {
+                try await laptop.context.forcePurge("TodoItem")
+            } else {
+                try await laptop.context.forcePurge(laptop.table.query.filtered(by: Column("id") == "a"))
+            }
+            try await laptop.table.pull(options: .init(reconciles: true))
+            #expect(try await laptop.text("a") == "milk")
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            await laptop.server.deliver()
+            #expect(world.onServer() == ["a": "given up"])
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.onServer() == ["a": "mine"])
+        }
+    }
+
+    @Test("forced, it keeps a row away that an editor of an older state was saved over")
+    func forcedOverOlderEditor() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            let seen = try #require(try await laptop.table.read("a"))
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await laptop.pull()
+            var edited = seen
+            edited["text"] = "older"
+            try await laptop.table.update(edited)
+            #expect(try await laptop.context.forcePurge(laptop.table.query.filtered(by: Column("id") == "a")) == 1)
+            try await laptop.pull()
+            #expect(try await laptop.texts().isEmpty)
+        }
+    }
 }

@@ -458,6 +458,49 @@ struct SetAsideTests {
         )
         #expect(try await context.setAsideRows().map(\.itemID) == ["x"])
     }
+
+    @Test("met by a pull with parameters as well, they leave the list with the others once they are gone")
+    func metWithParameters() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try world.emulator.seed([["id": "a", "due": "soon"]], in: "TodoItem")
+            let context = world.laptop.context
+            try await context.pull(Query("TodoItem"), options: .init(order: .pullOnly))
+            try await context.pull(Query("TodoItem"), options: .init(order: .pullOnly, parameters: ["project": "2"]))
+            #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+            world.emulator.reset()
+            try await context.pull(Query("TodoItem"), options: .init(order: .pullOnly, reconciles: true))
+            #expect(try await context.setAsideRows().isEmpty)
+        }
+    }
+
+    /// Each list has its own pull, and shows its rows to no other.
+    @Test("what is asked for by id stays as long as other pulls may be shown it", arguments: [true, false])
+    func refetchedByOthers(_ isPlain: Bool) async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            let isShown = request.method != "GET" || request.query.contains("list=2")
+            guard !isShown else { return try await emulator.handle(request) }
+            guard request.path.hasSuffix("TodoItem") else { return EmulatorResponse(404) }
+            return EmulatorResponse(
+                200,
+                headers: ["Content-Type": "application/json"],
+                body: Data(#"{"items":[]}"#.utf8)
+            )
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try await world.phone.table.insert(["text": "milk"], id: "a")
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            let list = { PullOptions(order: .pullOnly, parameters: ["list": $0]) }
+            #expect(try await laptop.table.pull(options: list("2")).received == 1)
+            try await askByID(laptop)
+            #expect(try await laptop.table.pull(options: isPlain ? .init(order: .pullOnly) : list("1")).deleted == 0)
+            #expect(try await laptop.texts() == ["a": "milk"])
+            try await world.phone.table.update(Record(id: "a", ["text": "cream"]))
+            _ = try await world.phone.context.push()
+            #expect(try await laptop.table.pull(options: list("2")).deleted == 0)
+            #expect(try await laptop.texts() == ["a": "cream"])
+        }
+    }
 }
 
 /// Loses the connection in the middle of every answer that holds the content of the row `b`.

@@ -55,6 +55,13 @@ struct UndeclaredTableTests {
         #expect(report.pushed == 0 && report.waiting == 1)
         #expect(server.begun.isEmpty && server.written.isEmpty)
         #expect(try await context.status().undeclared == 1)
+        // As the status says.
+        #expect(try await context.forcePurge("Lists") == 1)
+        #expect(try await context.push().pushed == 1)
+        #expect(try await context.status().undeclared == 0)
+        guard staysHere else { return }
+        #expect(try await context.store.read(Query("Lists")).records.map(\.id) == ["l"], "the row is the app's")
+        #expect(try await syncErrorCode { try await context.forcePurge("Lists") } == .invalidParameter)
     }
 
     @Test("a damaged operation can be given up, as its error says")

@@ -1,6 +1,8 @@
 import DatasyncEmulator
+import Observation
 import OfflineSync
 import SyncContract
+import Synchronization
 import Testing
 import VirtualTime
 
@@ -92,5 +94,43 @@ struct ConnectionDoubtTests {
         seen = []
         for await state in between { seen.append(state) }
         #expect(seen == [.connected, .disconnected])
+    }
+
+    /// One thread is between telling that a property will be another one and setting it, another one sets it twice.
+    @Test("observers are told of a state that one thread sets while another one sets a later one")
+    func toldBetween() async throws {
+        let session = try SessionDevice(emulator).session
+        let told = Mutex(0)
+        session.publish(SyncSession.Status(state: .active, connection: .connected), nil, 1)
+        withObservationTracking {
+            _ = session.state
+        } onChange: {
+            session.publish(SyncSession.Status(state: .active, connection: .disconnected), nil, 2)
+            withObservationTracking {
+                #expect(session.connectionState == .disconnected)
+            } onChange: {
+                told.withLock { $0 += 1 }
+            }
+        }
+        session.publish(SyncSession.Status(state: .suspended, connection: .connected), nil, 3)
+        #expect(session.connectionState == .connected)
+        #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test("observers that read while a state is being set are told of it once more")
+    func readBetween() async throws {
+        let session = try SessionDevice(emulator).session
+        let told = Mutex(0)
+        withObservationTracking {
+            _ = session.state
+        } onChange: {
+            withObservationTracking {
+                #expect(session.state == .inactive)
+            } onChange: {
+                told.withLock { $0 += 1 }
+            }
+        }
+        session.publish(SyncSession.Status(state: .active), nil, 1)
+        #expect(told.withLock { $0 } == 1)
     }
 }

@@ -134,6 +134,24 @@ struct ForbiddenChangesTests {
         #expect((device.session.error as? SyncError)?.code == .pushAbortedAuthentication)
         await device.session.close()
     }
+
+    @Test("tells of no refusal any more once uploads are suspended")
+    func suspended() async throws {
+        let device = try await self.device()
+        device.session.start(keeping: [device.table])
+        await device.state { $0 == .waitingForCredentials }
+        await device.session.workEnds()
+        #expect(device.session.error != nil)
+        device.session.suspend(.upload)
+        try await device.session.wait(for: .download)
+        await device.session.workEnds()
+        #expect(device.session.error == nil && device.session.state == .active)
+        device.session.resume(.upload)
+        await device.state { $0 == .waitingForCredentials }
+        await device.session.workEnds()
+        #expect((device.session.error as? SyncError)?.code == .pushAbortedAuthentication)
+        await device.session.close()
+    }
 }
 
 @Suite("What a session says of changes", .timeLimit(.minutes(1)))

@@ -183,8 +183,9 @@ struct FutileResetTests {
     func needed() async throws {
         let (device, _) = try await device()
         Self.refuse(device, .status(500))
-        device.session.resume()
+        // Otherwise the one for the age may have failed before.
         device.session.serverWasReset()
+        device.session.resume()
         for _ in 0..<4 {
             await device.backsOff()
             #expect(try await device.context.resetStage() == .begun)

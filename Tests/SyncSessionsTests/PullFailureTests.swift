@@ -254,6 +254,7 @@ struct PullFailureTests {
         device.session.start(keeping: sources)
         await device.line.requestsReach(1)
         let waiting = Task { try await device.session.wait(for: .download) }
+        while device.session.running.withLock({ $0.machine.waits.isEmpty }) { await Task.yield() }
         Self.refuse(device, .status(404))
         var error = await #expect(throws: SyncError.self) { try await waiting.value }
         #expect(error?.code == .sessionEnded && (error?.cause as? SyncError)?.code == .pullAborted)

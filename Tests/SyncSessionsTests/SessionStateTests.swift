@@ -295,13 +295,17 @@ struct SessionStateTests {
         }
         session.suspend(.upload)
         #expect(told.withLock { $0 } == ["suspended"])
+        // Nothing is known of the connection before there is an answer.
+        device.line.set(.held)
         session.start(keeping: [device.table])
         #expect(told.withLock { $0 } == ["suspended", "state"])
+        await device.line.requestsReach(1)
         withObservationTracking {
             _ = session.connectionState
         } onChange: {
             told.withLock { _ = $0.insert("connection") }
         }
+        device.line.set(.answered)
         try await session.wait(for: .download)
         #expect(told.withLock { $0 }.contains("connection"))
         withObservationTracking {

@@ -128,7 +128,7 @@ struct SessionWaitTests {
         let before = device.line.requests.count
         let error = try #require(try await device.context.operationErrors().first)
         try await device.context.resolve(error, with: .keepMine)
-        await device.clock.sleeperComes { $0 <= .milliseconds(500) }
+        while device.session.running.withLock({ $0.machine.pushDue == nil }) { await Task.yield() }
         device.clock.advance(by: .milliseconds(500))
         await device.line.requestsReach(before + 1)
         try await device.session.wait(for: .upload)
@@ -225,7 +225,9 @@ struct SessionWaitTests {
                 return left >= 0 ? .status(500) : .answered
             }
         }
-        await device.clock.sleeperComes { $0 == .milliseconds(500) }
+        while device.session.running.withLock({ $0.machine.work != nil || $0.machine.pushDue == nil }) {
+            await Task.yield()
+        }
         device.clock.advance(by: .milliseconds(500))
         #expect(try await waiting.value == ["oat milk"])
         await device.session.close()

@@ -137,11 +137,7 @@ struct SingleSyncTests {
         device.session.start(keeping: [long, SessionPull(try device.context.table("Note"))], options: options)
         await device.backsOff()
         device.session.running.withLock { $0.nextAsked = 0 }
-        line.set { request in
-            // Every page takes ten seconds.
-            if request.path.contains("TodoItem") { clock.advance(by: .seconds(10)) }
-            return .answered
-        }
+        line.set(Self.slowly(clock))
         #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
         #expect(try await device.store.read(table: "Note", itemID: "n") == nil)
         await device.session.close()
@@ -156,10 +152,7 @@ struct SingleSyncTests {
         await again.backsOff()
         again.session.running.withLock { $0.nextAsked = 0 }
         let time = again.clock
-        again.line.set { request in
-            if request.path.contains("TodoItem") { time.advance(by: .seconds(10)) }
-            return .answered
-        }
+        again.line.set(Self.slowly(time))
         #expect(try await !again.session.sync(within: .seconds(25)).isComplete)
         #expect(try await again.store.read(table: "Note", itemID: "n") != nil)
         #expect(try await again.store.verifyQueue().isEmpty)
@@ -167,6 +160,87 @@ struct SingleSyncTests {
         for _ in 0..<2 { #expect(try await again.session.sync(within: .seconds(25)).isComplete) }
         #expect(again.line.requests.last?.contains("Note") == true, "from the first one again")
         await again.session.close()
+    }
+
+    /// Every page of the long table takes ten seconds; the one that is under way when the time is over comes to nothing.
+    private static func slowly(_ clock: VirtualClock) -> @Sendable (EmulatorRequest) -> Line.Fate {
+        let pages = Mutex(0)
+        return { request in
+            guard request.path.contains("TodoItem") else { return .answered }
+            clock.advance(by: .seconds(10))
+            return pages.withLock {
+                $0 += 1
+                return $0
+            } > 2 ? .held : .answered
+        }
+    }
+
+    /// A device over a line on which nothing but what a test asks for is under way.
+    private func idleDevice(_ pulls: (SessionDevice) throws -> [any SyncSource]) async throws -> SessionDevice {
+        let device = try SessionDevice(emulator)
+        device.line.set(.unreachable)
+        let options = SessionOptions(backoff: Backoff(first: .seconds(86_400), longest: .seconds(86_400)))
+        device.session.start(keeping: try pulls(device), options: options)
+        await device.backsOff()
+        device.session.running.withLock { $0.nextAsked = 0 }
+        return device
+    }
+
+    /// Both begin anew each time, and there is time for either, not for both.
+    @Test("begins the next time with a pull that was cut because others had the time")
+    func cutBehindOthers() async throws {
+        try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try await idleDevice { device in
+            try [device.table, device.context.table("Note")]
+                .map { SessionPull($0, options: PullOptions(reconciles: true)) }
+        }
+        let clock = device.clock
+        let deadlines = Mutex(0)
+        device.line.set { request in
+            // The second of a sync is held when the time is over.
+            guard
+                deadlines.withLock({
+                    $0 += 1
+                    return $0
+                }) % 2 == 0
+            else { return .answered }
+            clock.advance(by: .seconds(25))
+            return .held
+        }
+        var first: [String] = []
+        for _ in 0..<2 {
+            let before = device.line.requests.count
+            #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+            first.append(device.line.requests[before].contains("Note") ? "Note" : "TodoItem")
+        }
+        #expect(first == ["TodoItem", "Note"])
+        await device.session.close()
+    }
+
+    @Test("makes the others first next time when one that precedes the push took all the time")
+    func precedingTooLong() async throws {
+        try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try await idleDevice { device in
+            [
+                SessionPull(device.table, options: PullOptions(order: .pullFirst, reconciles: true)),
+                SessionPull(try device.context.table("Note")),
+            ]
+        }
+        let clock = device.clock
+        device.line.set { request in
+            guard request.path.contains("TodoItem") else { return .answered }
+            clock.advance(by: .seconds(25))
+            return .held
+        }
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.store.read(table: "Note", itemID: "n") == nil)
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        device.line.set(.answered)
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        await device.session.close()
     }
 
     @Test("makes a reconciling pull in the parts that its bound wants, as long as there is time")

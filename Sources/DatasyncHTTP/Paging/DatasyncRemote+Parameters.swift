@@ -19,6 +19,14 @@ extension DatasyncRemote {
         pageSize: Int?,
         parameters: [String: String]
     ) async throws -> PullPage {
+        try Self.check(parameters)
+        return try await PageParameters.$current.withValue(parameters) {
+            try await page(query, of: table, at: position, pageSize: pageSize)
+        }
+    }
+
+    /// Refuses parameters that are the protocol's own.
+    static func check(_ parameters: [String: String]) throws(RemoteError) {
         for name in parameters.keys {
             guard !name.isEmpty, !name.hasPrefix("$"), name.lowercased() != "__includedeleted" else {
                 throw RemoteError(
@@ -26,9 +34,6 @@ extension DatasyncRemote {
                     "The parameter '\(name)' is the protocol's own; give only those that the service itself defines."
                 )
             }
-        }
-        return try await PageParameters.$current.withValue(parameters) {
-            try await page(query, of: table, at: position, pageSize: pageSize)
         }
     }
 

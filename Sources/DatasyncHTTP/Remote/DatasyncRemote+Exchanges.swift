@@ -20,6 +20,10 @@ extension DatasyncRemote {
     }
 
     private func httpRequest(_ request: WireRequest) throws(RemoteError) -> HTTPRequest {
+        var request = request
+        for (name, value) in RequestParameters.current.sorted(by: { $0.key < $1.key }) {
+            request.query.add(PercentEncoding.value(name), value)
+        }
         var http = try endpoint.httpRequest(request, version: wire.version)
         http.body = request.body
         return http

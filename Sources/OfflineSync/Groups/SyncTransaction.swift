@@ -66,7 +66,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         id: String? = nil,
         into table: SyncTable<Record>
     ) throws -> Record {
-        try add(Record(id: .string(id ?? ItemID.make()), fields), into: table)
+        try add(Record(id: .string(ItemID.given(id, among: fields) ?? ItemID.make()), fields), into: table)
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:id:)``; an empty id is replaced by a new UUID.
@@ -251,10 +251,12 @@ extension SyncTransaction {
             throw SyncError(.invalidAction, "A change cannot give an item another id; insert one, and delete this one.")
         }
         let after = try table.encode(item)
-        guard after != before else { return item }
+        // Where the app writes the items itself it may have done so before.
+        guard after != before || !context.store.handlesSyncTableOperations else { return item }
         // What is not different is not written: it may be a null for which another value stands in.
         var changes = Record(id: after.id)
         for name in after.names where after[name] != before[name] || name == "version" { changes[name] = after[name] }
+        if changes == Record(id: after.id) { changes = after }
         try update(changes, in: table.table)
         let stored: Item?
         do {

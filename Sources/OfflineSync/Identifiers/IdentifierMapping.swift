@@ -25,6 +25,42 @@ enum IdentifierMapping {
         try values(.localID, ids, table, &transaction)
     }
 
+    /// The same, and which of the server's ids were given theirs in advance: another row has named them, and theirs has not come.
+    static func localIDsAndMarks(
+        ofServerIDs ids: some Sequence<String>,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> (localIDs: [String: String], inAdvance: Set<String>) {
+        var inAdvance: Set<String> = []
+        let localIDs = try values(.localID, ids, table, &transaction) { key, row in
+            if row["query"]?.stringValue == advanceMark { inAdvance.insert(key) }
+        }
+        return (localIDs, inAdvance)
+    }
+
+    /// Whether the local id of a row was made in advance, because another row has named it.
+    static func isMadeInAdvance(
+        _ serverID: String,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        try ConfigurationTable.row(.localID, table.name, serverID, &transaction)?["query"]?.stringValue == advanceMark
+    }
+
+    /// Takes note that rows came whose local ids were made in advance: from here on these are theirs, also when they go again.
+    static func arrived(
+        _ serverIDs: Set<String>,
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try transaction.upsert(
+            serverIDs.map { Record(id: rowID(.localID, $0, table), ["query": .null]) },
+            into: SystemTables.configuration.name
+        )
+    }
+
+    private static let advanceMark = "?"
+
     /// The same of ids by which rows name others: one that a row had before it was made anew stands for it, too.
     static func localIDs(
         namedBy ids: some Sequence<String>,
@@ -87,13 +123,14 @@ enum IdentifierMapping {
     static func add(
         _ pairs: [(local: String, server: String)],
         in table: TableDefinition,
+        inAdvance: Bool = false,
         _ transaction: inout StoreTransaction
     ) throws {
-        let rows = pairs.flatMap { pair in
-            [
-                row(.serverID, pair.local, value: pair.server, table),
-                row(.localID, pair.server, value: pair.local, table),
-            ]
+        let mark: FieldValue = inAdvance ? .string(advanceMark) : .null
+        let rows = pairs.flatMap { pair -> [Record] in
+            var localID = row(.localID, pair.server, value: pair.local, table)
+            localID["query"] = mark
+            return [row(.serverID, pair.local, value: pair.server, table), localID]
         }
         try transaction.upsert(rows, into: SystemTables.configuration.name)
     }
@@ -132,7 +169,8 @@ enum IdentifierMapping {
         _ keyType: ConfigurationTable.KeyType,
         _ ids: some Sequence<String>,
         _ table: TableDefinition,
-        _ transaction: inout some StoreReading & ~Copyable
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ look: (String, Record) -> Void = { _, _ in }
     ) throws -> [String: String] {
         let keys = Set(ids.map { key(keyType, $0, table) })
         guard !keys.isEmpty else { return [:] }
@@ -142,6 +180,7 @@ enum IdentifierMapping {
         try transaction.forEach(query) { row in
             guard let key = row["key"]?.stringValue else { return }
             values[key] = row["value"]?.stringValue
+            look(key, row)
         }
         return values
     }

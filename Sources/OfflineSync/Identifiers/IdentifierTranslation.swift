@@ -39,10 +39,18 @@ struct IdentifierTranslation: Sendable {
     /// The same; nil also for a row that is not known.
     func knownServerID(of id: String, _ transaction: inout some StoreReading & ~Copyable) throws -> String? {
         let serverID = try serverID(of: id, &transaction)
-        guard serverID == id, try transaction.record(.string(id), in: table.name) == nil else { return serverID }
+        guard serverID == id, table.assignsIDs else { return serverID }
+        // One that was kept where the server has none has no id there.
+        let isKept = try ItemMemoryStorage.memory(of: id, in: table, &transaction).staysWithoutRow
+        guard try !isKept || isMapped(id, &transaction) else { return nil }
+        guard try transaction.record(.string(id), in: table.name) == nil else { return id }
         // It may be its deletion that waits; what is mapped is known anyway.
-        let isMapped = try !IdentifierMapping.serverIDs(of: [id], in: table, &transaction).isEmpty
-        return try isMapped || OperationQueue.operation(for: id, in: table, &transaction, schema) != nil ? id : nil
+        return try isMapped(id, &transaction)
+            || OperationQueue.operation(for: id, in: table, &transaction, schema) != nil ? id : nil
+    }
+
+    private func isMapped(_ id: String, _ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
+        try !IdentifierMapping.serverIDs(of: [id], in: table, &transaction).isEmpty
     }
 
     /// The server's ids of rows; those of rows that have none stay as they are.
@@ -143,7 +151,7 @@ struct IdentifierTranslation: Sendable {
     }
 
     private func withLocalIDs(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
-        var known = try IdentifierMapping.localIDs(
+        var (known, inAdvance) = try IdentifierMapping.localIDsAndMarks(
             ofServerIDs: records.compactMap(\.id.stringValue),
             in: table,
             &transaction
@@ -158,6 +166,7 @@ struct IdentifierTranslation: Sendable {
             var id = known[serverID]
             if let insert = try recognition.take(record, knownAs: id, &transaction) {
                 id = insert
+                inAdvance.remove(serverID)
             } else if id == nil, let made = try newID(for: record, hasOperations: hasOperations, &transaction) {
                 new.append((made, serverID))
                 id = made
@@ -168,22 +177,34 @@ struct IdentifierTranslation: Sendable {
             translated.append(record)
         }
         try IdentifierMapping.add(new, in: table, &transaction)
+        try IdentifierMapping.arrived(inAdvance, in: table, &transaction)
         return translated
     }
 
     /// The local id of a row that comes for the first time; nil when none is needed.
     private func newID(for record: Record, hasOperations: Bool, _ transaction: inout StoreTransaction) throws -> String?
     {
-        // Rows from before the table was declared to assign ids keep theirs.
-        if let here = try transaction.record(record.id, in: table.name)?.id.stringValue,
+        if let id = record.id.stringValue,
+            let here = try ownID(ofServerID: id, mayBeDeleted: hasOperations, &transaction)
+        {
+            return here
+        }
+        return record.isDeleted ? nil : ItemID.make()
+    }
+
+    /// The local id of a row from before the table was declared to assign ids, which has the same on both sides; nil when there
+    /// is none with it.
+    func ownID(
+        ofServerID id: String,
+        mayBeDeleted: Bool = true,
+        _ transaction: inout StoreTransaction
+    ) throws -> String? {
+        if let here = try transaction.record(.string(id), in: table.name)?.id.stringValue,
             try serverID(of: here, &transaction) == here
         {
             return here
         }
-        if hasOperations, let id = record.id.stringValue, let here = try deletedHere(id, in: table, &transaction) {
-            return here
-        }
-        return record.isDeleted ? nil : ItemID.make()
+        return mayBeDeleted ? try deletedHere(id, in: table, &transaction) : nil
     }
 
     private func withLocalReferences(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
@@ -211,7 +232,7 @@ struct IdentifierTranslation: Sendable {
                 }
                 records[index][column] = .string(id)
             }
-            try IdentifierMapping.add(new, in: other, &transaction)
+            try IdentifierMapping.add(new, in: other, inAdvance: true, &transaction)
         }
         return records
     }

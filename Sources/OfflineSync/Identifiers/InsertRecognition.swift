@@ -64,22 +64,29 @@ struct InsertRecognition {
         _ transaction: inout StoreTransaction
     ) throws -> String? {
         guard !inserts.isEmpty, !record.isDeleted, let serverID = record.id.stringValue else { return nil }
-        if let id {
-            guard try transaction.record(.string(id), in: table.name) == nil,
-                try OperationQueue.operation(for: id, in: table, &transaction, translation.schema) == nil,
-                try ItemMemoryStorage.memory(of: id, in: table, &transaction).isEmpty
-            else { return nil }
-        }
         let shown = try withKnownReferences(record, &transaction)
         // An id that the server has not given goes out as it is here, because nothing has it any more.
         let index = inserts.firstIndex { insert in
             insert.contents.contains { comparison.wrote($0, shown) || comparison.wrote($0, record) }
         }
-        guard let index else { return nil }
+        guard let index, try isOfNoOther(serverID, knownAs: id, &transaction) else { return nil }
         let itemID = inserts.remove(at: index).itemID
         try IdentifierMapping.set([(itemID, serverID)], in: table, &transaction)
         if let id { try redirect(id, to: itemID, &transaction) }
         return itemID
+    }
+
+    /// Whether a row of the server belongs to no other local row, those that were purged or are deleted among them.
+    private func isOfNoOther(
+        _ serverID: String,
+        knownAs id: String?,
+        _ transaction: inout StoreTransaction
+    ) throws -> Bool {
+        guard let id else { return try translation.ownID(ofServerID: serverID, &transaction) == nil }
+        return try IdentifierMapping.isMadeInAdvance(serverID, in: table, &transaction)
+            && transaction.record(.string(id), in: table.name) == nil
+            && OperationQueue.operation(for: id, in: table, &transaction, translation.schema) == nil
+            && ItemMemoryStorage.memory(of: id, in: table, &transaction).isEmpty
     }
 
     private func withKnownReferences(

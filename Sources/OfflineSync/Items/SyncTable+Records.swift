@@ -8,7 +8,7 @@ extension SyncTable<Record> {
     ///
     /// - Parameters:
     ///   - fields: The values by column.
-    ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
+    ///   - id: The id, which may stand among the fields instead; nil for a new UUID. See ``ItemID`` for what ids may contain.
     /// - Returns: The item as stored, with its id.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
     ///   table has an item with this id; ``SyncError/Code/invalidItem`` for a column that is

@@ -140,6 +140,10 @@ extension WireNamedRemote: OnlineRemote where Base: OnlineRemote {
         }
     }
 
+    func adding(parameters: [String: String]) throws -> any OnlineRemote {
+        try base.adding(parameters: parameters).onlineInLocalNames()
+    }
+
     func invokeAPI(_ call: APICall) async throws -> APIAnswer { try await base.invokeAPI(call) }
 }
 

@@ -42,7 +42,11 @@ public struct RemotePages: AsyncSequence, Sendable {
         ///   rows and does not say where the others are that follow; `CancellationError`.
         public mutating func next() async throws -> RemotePage? {
             guard !isFinished, query.limit.map({ seen < $0 }) ?? true else { return nil }
-            let page = try await table.remote.page(nextQuery, of: table.definition, includesDeleted: false)
+            let page = try await table.remote.page(
+                nextQuery,
+                of: table.definition,
+                includesDeleted: table.includesDeleted
+            )
             let ids = page.records.map(\.id) + page.setAside.map { RecordID.string($0.id) }
             guard ids.isEmpty || ids != previous else {
                 isFinished = true

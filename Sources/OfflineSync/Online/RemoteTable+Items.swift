@@ -57,7 +57,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
     /// How many items satisfy a query, whatever its limit and offset. See `RemoteTable.count(_:)`.
     public func count(_ query: Query) async throws -> Int { try await table.count(query) }
 
-    /// The server's item with an id; nil when there is none, or it is deleted.
+    /// The server's item with an id; nil when there is none, or it is deleted and ``includesDeleted`` is false.
     public func read(_ id: Item.ID) async throws -> Item? {
         for spelling in Self.spellings(of: id) {
             if let record = try await table.read(spelling) { return try coding.item(record) }

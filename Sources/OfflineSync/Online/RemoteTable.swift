@@ -13,8 +13,26 @@ public struct RemoteTable<Item: Identifiable & Sendable>: Sendable {
     /// The declaration: of the local store, or of this table alone.
     public let definition: TableDefinition
 
-    let remote: any OnlineRemote
+    /// Further parameters for the service, by name, that every request for this table carries; none at first. One that is the
+    /// protocol's own is refused by each call, with `RemoteError` and code `invalidRequest`.
+    public var parameters: [String: String] = [:]
+
+    /// Whether what is read has the rows that are deleted as well, which say so in `deleted`; false at first.
+    public var includesDeleted = false
+
+    let base: any OnlineRemote
     let events: SyncEvents
+
+    init(_ definition: TableDefinition, _ base: any OnlineRemote, _ events: SyncEvents) {
+        self.definition = definition
+        self.base = base
+        self.events = events
+    }
+
+    /// What carries the requests.
+    var remote: any OnlineRemote {
+        get throws { parameters.isEmpty ? base : try base.adding(parameters: parameters) }
+    }
 
     /// The name.
     public var name: String { definition.name }
@@ -24,7 +42,10 @@ public struct RemoteTable<Item: Identifiable & Sendable>: Sendable {
 
     /// The same table with untyped rows.
     public var table: RemoteTable<Record> {
-        RemoteTable<Record>(definition: definition, remote: remote, events: events)
+        var table = RemoteTable<Record>(definition, base, events)
+        table.parameters = parameters
+        table.includesDeleted = includesDeleted
+        return table
     }
 }
 
@@ -77,17 +98,18 @@ extension RemoteTable<Record> {
         counting.predicate = query.predicate
         counting.limit = 0
         counting.includesTotalCount = true
-        guard let count = try await remote.page(counting, of: definition, includesDeleted: false).totalCount else {
+        guard let count = try await remote.page(counting, of: definition, includesDeleted: includesDeleted).totalCount
+        else {
             throw RemoteError(.invalidResponse, "The server does not say how many rows table '\(name)' has.")
         }
         return count
     }
 
-    /// The server's row with an id; nil when there is none, or it is deleted.
+    /// The server's row with an id; nil when there is none, or it is deleted and ``includesDeleted`` is false.
     public func read(_ id: String) async throws -> Record? {
         let row = try await remote.record(id, in: definition)
         if row == nil { try await remote.confirm(definition) }
-        return row.flatMap { $0.isDeleted ? nil : $0 }
+        return row.flatMap { $0.isDeleted && !includesDeleted ? nil : $0 }
     }
 
     // MARK: Changing
@@ -97,13 +119,14 @@ extension RemoteTable<Record> {
     ///
     /// - Parameters:
     ///   - fields: The values by column.
-    ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
+    ///   - id: The id, which may stand among the fields instead; nil for a new UUID. See ``ItemID`` for what ids may contain.
     /// - Returns: The row, with the server's id where the server chooses ids.
     /// - Throws: `RemoteError`, with code `conflict` and the server's row when the id exists; ``SyncError`` with code
     ///   ``SyncError/Code/invalidItemID``.
     @discardableResult
     public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
-        if let id { try ItemID.validate(id) }
+        let id = try ItemID.given(id, among: fields)
+        if let id { try ItemID.validate(id, by: base.idRule) }
         let row = Record(id: .string(id ?? ItemID.make()), fields)
         do {
             return try await remote.insert(row, into: definition.covering(row))

@@ -17,11 +17,7 @@ extension SyncContext {
     /// A table on the server that is declared here, for this alone. Otherwise as ``remoteTable(_:)-(String)``.
     public func remoteTable(_ definition: TableDefinition) throws(SyncError) -> RemoteTable<Record> {
         try definition.checkSynced("found on the server")
-        return RemoteTable(
-            definition: definition,
-            remote: try onlineRemote.onlineInLocalNames(),
-            events: events
-        )
+        return RemoteTable(definition, try onlineRemote.onlineInLocalNames(), events)
     }
 
     /// A table on the server by name, with items of a `Codable` type. Otherwise as ``remoteTable(_:)-(String)``.
@@ -30,7 +26,7 @@ extension SyncContext {
         of type: Item.Type = Item.self
     ) throws(SyncError) -> RemoteTable<Item> where Item.ID: RowID {
         let untyped: RemoteTable<Record> = try remoteTable(name)
-        return RemoteTable(definition: untyped.definition, remote: untyped.remote, events: events)
+        return RemoteTable(untyped.definition, untyped.base, events)
     }
 
     /// The table of a `Codable` type on the server, which has the name of the type. Otherwise as

@@ -45,6 +45,20 @@ enum PullCursorStorage {
         return cursors
     }
 
+    /// Whether pulls with other parameters go on from somewhere, to which the service may show rows that it shows to no other.
+    static func hasOtherParameters(
+        than parameters: [String: String],
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        let own = PullRunner.text(of: parameters)
+        return try transaction.records(ConfigurationTable.query(.deltaToken, table).selecting(["query"]))
+            .contains { row in
+                let query = row["query"]?.stringValue ?? ""
+                return PullRunner.mayHaveParameters(query) && (own.isEmpty || !query.hasSuffix(own))
+            }
+    }
+
     /// Forgets how far a query was pulled.
     static func remove(_ queryID: String, of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.deltaToken, table, queryID))

@@ -24,7 +24,7 @@ public struct PullOptions: Sendable {
     /// bring for gone. A row that is asked for by its id is asked for without them first.
     public var parameters: [String: String]
 
-    /// How many rows to ask for at a time, 1 or more; nil for what the context says.
+    /// How many rows to ask for at a time; nil, and what is below 1, for what the context says.
     public var pageSize: Int?
 
     /// How many rows may change here before the pull stops; what was applied stays, and the next pull goes on. Looked at

@@ -117,6 +117,12 @@ extension PullRunner {
                     record = found
                 } else {
                     try await work.confirmed.confirm(table, at: remote)
+                    // It may be one of those that only a pull with others is shown, which asks as well.
+                    let (name, parameters) = (table.name, parameters)
+                    let mayBeShown = try await store.read {
+                        try PullCursorStorage.hasOtherParameters(than: parameters, of: name, &$0)
+                    }
+                    guard !mayBeShown else { return }
                     record = Record(id: .string(serverID), ["deleted": true])
                 }
             }

@@ -52,10 +52,19 @@ struct PullRunner {
     ) throws -> String {
         let query = WireNames.areNeeded(for: table) ? WireNames(table).outgoing(query) : query
         let condition = try query.predicate?.normalized().canonicalText ?? ""
-        guard !parameters.isEmpty else { return condition }
-        let pairs = parameters.sorted { $0.key < $1.key }
+        return condition + text(of: parameters)
+    }
+
+    /// What stands behind a condition.
+    static func text(of parameters: [String: String]) -> String {
+        parameters.sorted { $0.key < $1.key }
             .map { " " + JSONText.quoted($0.key) + "=" + JSONText.quoted($0.value) }
-        return condition + pairs.joined()
+            .joined()
+    }
+
+    /// Whether such a text may have parameters. One of a condition alone seldom looks so.
+    static func mayHaveParameters(_ fingerprint: String) -> Bool {
+        fingerprint.hasSuffix("\"") && fingerprint.contains("\"=\"")
     }
 
     /// Brings what changed since the last pull of the query.

@@ -43,14 +43,14 @@ struct Purge: Sendable {
     ///
     /// - Returns: How many there were.
     @discardableResult
-    func run(_ transaction: inout StoreTransaction) throws -> Int {
+    func run(givingUp operations: [TableOperation] = [], _ transaction: inout StoreTransaction) throws -> Int {
         // Where the progress of pulls stays, so does what they still owe: no page brings it again.
         if startsAnew { try Self.removeTraces(of: table.name, &transaction) }
         if resetsDeltaTokens {
             try PullCursorStorage.removeAll(of: table.name, &transaction)
             try PurgedRowStorage.removeAll(of: table.name, &transaction)
         } else {
-            try keepAway(&transaction)
+            try keepAway(operations, &transaction)
         }
         try keepMarkedAway(&transaction)
         return try transaction.delete(query)
@@ -64,6 +64,21 @@ struct Purge: Sendable {
         try PurgedRowStorage.removeAll(of: table, &transaction)
     }
 
+    /// Remembers what changes have sent that are given up and may still arrive: the next change of such a row would take its
+    /// own for somebody else's.
+    static func remember(
+        sentBy operations: [TableOperation],
+        of table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        for operation in operations where !operation.change.sent.isEmpty {
+            let memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+            var machine = ItemMachine(change: operation.change, memory: memory)
+            machine.drop()
+            try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
+        }
+    }
+
     /// Has a row come all the same that was passed over while one of the changes waited that are given up. What was here says
     /// nothing of it.
     func askForNews(of operations: [TableOperation], _ transaction: inout StoreTransaction) throws {
@@ -74,13 +89,23 @@ struct Purge: Sendable {
     }
 
     /// Remembers those of the rows that a cursor may bring again as they are.
-    private func keepAway(_ transaction: inout StoreTransaction) throws {
+    private func keepAway(_ givenUp: [TableOperation], _ transaction: inout StoreTransaction) throws {
+        // What an editor of an older state was saved over is what the server has, and not what it was saved as.
+        let shown = Dictionary(
+            givenUp.filter { $0.change.isBasedOnOlderRow && !$0.change.asksForRow }
+                .compactMap { operation in operation.change.shown.map { (operation.itemID, $0) } }
+        ) { _, last in last }
         for (queryID, cursor) in try PullCursorStorage.all(of: table.name, &transaction) {
             // The cursor is the server's, and so are the ids that it brings.
             let ids = table.assignsIDs ? try serverIDs(&transaction) : [:]
             var repeated: [Record] = []
             try transaction.forEach(query.selecting(table.systemProperties.columns.map(\.name))) { row in
                 var row = row
+                if let known = row.id.stringValue.flatMap({ shown[$0] }) {
+                    for column in table.systemProperties.columns where column.name != "id" {
+                        row[column.name] = known[column.name]
+                    }
+                }
                 row.id = ids[row.id] ?? row.id
                 guard PurgedRowStorage.isTold(row), remote.mayRepeat(row, of: table, after: cursor) else { return }
                 repeated.append(row)

@@ -16,9 +16,11 @@ enum SetAsideStorage {
         hasParameters: Bool = false,
         _ transaction: inout StoreTransaction
     ) throws {
-        let mark = hasParameters ? parametersMark : ""
         for row in rows {
             let isDue = row.mayPass && areFirst
+            // A pull without parameters may have met it as well.
+            let before = hasParameters ? try ConfigurationTable.row(.setAside, table.name, row.id, &transaction) : nil
+            let mark = hasParameters ? before.map(mark(of:)) ?? parametersMark : ""
             try ConfigurationTable.set(
                 .setAside,
                 table.name,

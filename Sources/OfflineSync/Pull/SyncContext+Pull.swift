@@ -17,6 +17,9 @@ extension SyncContext {
     /// column that rows of the table have shown and that is absent becomes null; a declared one that was never shown
     /// keeps its value, and ``status()`` names it; columns declared `isLocal` are never touched.
     ///
+    /// Of several, one that the server refuses or fails on keeps none of the others from being pulled: its error is thrown behind
+    /// them, the first one where there are several. What stands against all of them, no network among it, ends the call.
+    ///
     /// Pulls and purges run one at a time, in the order they were asked for; pushes run between two pages. The next page
     /// is fetched while one is applied. Each page and the progress of its query are one transaction: whatever ends a
     /// pull, what was applied stays, and the next pull goes on from there. A pull ends: where the server goes round in
@@ -177,19 +180,26 @@ extension SyncContext {
         )
         let requests = RequestCounter(partOf: whole)
         do {
+            var failure: (any Error)?
             try await requests.counting {
                 for query in queries {
                     let runner = runner(query.table, options)
-                    if options.reconciles {
-                        try await runner.reconcile(query.query, &work)
-                    } else {
-                        try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+                    do {
+                        if options.reconciles {
+                            try await runner.reconcile(query.query, &work)
+                        } else {
+                            try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+                        }
+                    } catch  where error.isOfOnePull {
+                        failure = failure ?? error
                     }
                 }
             }
+            if let failure { throw failure }
         } catch {
             guard var error = SyncError(ending: error) else { throw error }
             work.report.requests = requests.count
+            work.report.isComplete = false
             // One within a part of the pull has its own with it.
             error.pull = work.report
             throw error
@@ -204,7 +214,7 @@ extension SyncContext {
             remote: remote,
             coordination: coordination,
             table: table,
-            pageSize: options.pageSize.map { max(1, $0) } ?? pageSize,
+            pageSize: options.pageSize.flatMap { $0 > 0 ? $0 : nil } ?? pageSize,
             parameters: options.parameters,
             tellProgress: options.progress,
             letOthersIn: options.reconciles ? options.betweenPages : nil,

@@ -54,7 +54,7 @@ extension SyncContext {
 
     /// Removes the rows of a query locally, with the changes of exactly these rows that wait, and their errors.
     ///
-    /// The changes are lost: the server never learns of them. All or nothing. Which rows match, also by their sync states, is
+    /// The changes are lost: the server never learns of them, but for those that are on their way. All or nothing. Which rows match, also by their sync states, is
     /// settled before any change is given up. Deletions that wait stay: their rows are here no longer. Otherwise as
     /// ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as ``forcePurge(_:)``.
     ///
@@ -73,8 +73,9 @@ extension SyncContext {
                     let waiting = try purge.waiting(&transaction)
                     let operations = try waiting.compactMap { try OperationQueue.operation($0, &transaction, schema) }
                     // Before the changes go: they may be what the query asks for.
-                    try purge.run(&transaction)
+                    try purge.run(givingUp: operations, &transaction)
                     try purge.askForNews(of: operations, &transaction)
+                    try Purge.remember(sentBy: operations, of: table, &transaction)
                     for operation in operations { try OperationQueue.remove(operation, &transaction) }
                     try AttachmentRemovals.withdrawAll(&transaction)
                     return waiting.count
@@ -85,20 +86,28 @@ extension SyncContext {
 
     /// Removes all rows of a table locally, with the changes that wait, their errors and the delta tokens.
     ///
-    /// The changes are lost: the server never learns of them. All or nothing. The name may be that of a table that is
-    /// not declared any more: its rows, which are out of reach then, stay, and its changes are given up.
+    /// The changes are lost: the server never learns of them, but for those that are on their way. All or nothing. The name may
+    /// be that of a table that is not declared any more, or that has become local only: its rows stay, and the changes that wait
+    /// since before are given up.
     ///
     /// - Returns: How many changes were given up, those in conflict and those that failed included; not how many rows went.
     @discardableResult
     public func forcePurge(_ table: String) async throws -> Int {
         let schema = store.schema
         let declared = schema.tables.first { $0.name == table }
-        try declared?.checkSynced("purged")
+        let synced = declared.flatMap { $0.isLocalOnly ? nil : $0 }
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
-                    if let declared {
-                        try AttachmentMarks.keepDue(in: declared, givingUp: true, schema, &transaction)
+                    if let declared, synced == nil, try OperationQueue.count(of: table, state: nil, &transaction) == 0 {
+                        try declared.checkSynced("purged")
+                    }
+                    if let synced {
+                        try AttachmentMarks.keepDue(in: synced, givingUp: true, schema, &transaction)
+                    }
+                    if let synced {
+                        let attempted = try OperationQueue.attempted(of: synced, &transaction, schema)
+                        try Purge.remember(sentBy: attempted, of: synced, &transaction)
                     }
                     let givenUp = try OperationQueue.removeAll(of: table, &transaction)
                     try Purge.removeTraces(of: table, &transaction)
@@ -106,7 +115,7 @@ extension SyncContext {
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
                     try FilledColumns.removeAll(of: table, &transaction)
                     try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
-                    if declared != nil { try transaction.delete(Query(table)) }
+                    if synced != nil { try transaction.delete(Query(table)) }
                     try AttachmentRemovals.withdrawAll(&transaction)
                     return givenUp
                 }

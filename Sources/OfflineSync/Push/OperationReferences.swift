@@ -11,6 +11,9 @@ struct ItemKey: Hashable, Sendable {
 struct OperationReferences: Sendable {
     let item: ItemKey
     private let references: [ItemKey]
+    /// Where the server chooses ids: whether it may make a row, and whether it looks for one by its content.
+    private let makesRow: Bool
+    private let looksForRow: Bool
 
     init(
         _ operation: TableOperation,
@@ -19,6 +22,10 @@ struct OperationReferences: Sendable {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws {
         item = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
+        makesRow = table.assignsIDs && (operation.change.insertWaits || operation.baseVersion == nil)
+        // What a dropped change has sent is taken over where the server's id is not known.
+        let isDropped = try makesRow && ItemMemoryStorage.isDroppedInsert(operation.itemID, of: table, &transaction)
+        looksForRow = makesRow && (isDropped || operation.change.sent.contains { $0.kind == .insert })
         let columns = table.columns.filter { $0.references != nil }
         guard !columns.isEmpty else {
             references = []
@@ -134,5 +141,6 @@ struct OperationReferences: Sendable {
     /// Whether one of them has to be settled before the other may be sent.
     func isTied(to other: OperationReferences) -> Bool {
         item == other.item || references.contains(other.item) || other.references.contains(item)
+            || item.table == other.item.table && (looksForRow && other.makesRow || makesRow && other.looksForRow)
     }
 }

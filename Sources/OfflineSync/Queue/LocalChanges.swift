@@ -283,7 +283,9 @@ struct LocalChanges: Sendable {
     /// Whether the change stays on this device.
     private func changesLocalColumnsOnly(_ row: Record, _ stored: Record) -> Bool {
         guard table.columns.contains(where: { $0.isLocal && row[$0.name] != nil }) else { return false }
-        return table.withoutLocalColumns(row).fields.allSatisfy { name, value in stored[name] ?? .null == value }
+        let others = table.withoutLocalColumns(row).fields
+        // A row that the app has written itself says nothing of what it was before.
+        return writesItems ? others.allSatisfy { name, value in stored[name] ?? .null == value } : others.isEmpty
     }
 
     /// The machine of an item. What is remembered of it is read only where it matters.

@@ -6,15 +6,18 @@ internal import SyncContract
 /// `MS_TableConfig`, with the cursors of the pulls that bring them. They are in the server's ids.
 enum FreshRows {
     /// Adds a page. Of two rows of one id the later one counts.
+    /// Whether a pull with parameters has brought it is remembered of rows set aside: without them the server may show none.
     static func insert(
         _ page: PullPage,
         of table: TableDefinition,
+        hasParameters: Bool = false,
         _ transaction: inout StoreTransaction
     ) throws {
         var before = try entries(of: page, in: table, &transaction)
         var rows: [Record] = []
         func setAside(_ other: SetAsideRow, at key: String) {
-            rows.append(row(key, table, value: .string(other.id), reason: .string(other.reason)))
+            let reason = other.reason + (hasParameters ? parametersMark : "")
+            rows.append(row(key, table, value: .string(other.id), reason: .string(reason)))
         }
         for record in page.records {
             guard let id = record.id.stringValue else { continue }
@@ -39,6 +42,9 @@ enum FreshRows {
         }
         try transaction.upsert(rows, into: SystemTables.configuration.name)
     }
+
+    /// Behind the reason why a row was set aside that a pull with parameters has met. No reason ends with it.
+    private static let parametersMark = "\u{1}?"
 
     /// The place of a row beside another one whose id differs in case only, on a table that takes both for one.
     private static func besides(_ key: String, _ id: String) -> String { "\(key)\u{1}\(id)" }
@@ -75,6 +81,8 @@ enum FreshRows {
         private(set) var record: Record?
         /// The row that does not.
         private(set) var setAside: SetAsideRow?
+        /// Whether a pull with parameters has met that.
+        private(set) var hasParameters = false
 
         /// The id on the server.
         fileprivate var id: String? { record?.id.stringValue ?? setAside?.id }
@@ -87,7 +95,9 @@ enum FreshRows {
             key = row["key"]?.stringValue ?? ""
             let value = row["value"]?.stringValue ?? ""
             if let reason = row["query"]?.stringValue {
-                setAside = SetAsideRow(id: value, reason: reason)
+                hasParameters = reason.hasSuffix(parametersMark)
+                let mark = hasParameters ? parametersMark : ""
+                setAside = SetAsideRow(id: value, reason: String(reason.dropLast(mark.count)))
                 // Whether the server may have failed for a while only was not stored.
                 setAside?.mayPass = true
                 return

@@ -15,7 +15,7 @@ extension PullRunner {
             let page = fetched.page
             guard fetched.rowCount > 0 || page.cursor != cursor else { return }
             try await store.write { transaction in
-                try FreshRows.insert(page, of: table, &transaction)
+                try FreshRows.insert(page, of: table, hasParameters: !parameters.isEmpty, &transaction)
                 guard let cursor = page.cursor, !reconciles else { return }
                 try FreshRows.setCursor(cursor, queryID, of: table.name, query: fingerprint, &transaction)
             }

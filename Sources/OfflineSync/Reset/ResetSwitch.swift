@@ -202,12 +202,16 @@ struct ResetSwitch: Sendable {
         )
         try FreshRows.forEachBatch(of: table, &transaction) { batch, transaction in
             let counts = try application.apply(batch.compactMap(\.record), from: request, &transaction)
-            try SetAsideStorage.insert(
-                batch.compactMap(\.setAside) + counts.setAside,
-                of: table,
-                areFirst: true,
-                &transaction
-            )
+            for hasParameters in [false, true] {
+                let rows = batch.filter { $0.hasParameters == hasParameters }.compactMap(\.setAside)
+                try SetAsideStorage.insert(
+                    hasParameters ? rows : rows + counts.setAside,
+                    of: table,
+                    areFirst: true,
+                    hasParameters: hasParameters,
+                    &transaction
+                )
+            }
         }
     }
 

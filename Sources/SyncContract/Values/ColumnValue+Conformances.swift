@@ -93,8 +93,8 @@ extension Double: NumericColumnValue {
 }
 
 extension Float: NumericColumnValue {
-    /// A ``FieldValue/double(_:)``.
-    public var fieldValue: FieldValue { .double(Double(self)) }
+    /// A ``FieldValue/double(_:)``: of the decimal that the float is written as, so that 3.14 is 3.14 on the server too.
+    public var fieldValue: FieldValue { .double(Double(description) ?? Double(self)) }
     /// A double, rounded to a float, or a whole number.
     public init?(fieldValue: FieldValue) {
         guard let value = Double(fieldValue: fieldValue) else { return nil }

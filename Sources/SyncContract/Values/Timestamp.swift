@@ -40,8 +40,15 @@ public struct Timestamp: Sendable, Hashable {
     /// Years outside 1 to 9999 are written with more digits or a sign, which servers do not read.
     public var text: String { TimestampText.format(milliseconds: milliseconds) }
 
-    /// What goes to a server: ``finerText`` when there is one, else ``text``.
-    public var wireText: String { finerText ?? text }
+    /// What goes to a server: ``text`` with all the digits of ``finerText`` where there is one. Always in UTC, for there are
+    /// databases behind servers that take no other zone.
+    public var wireText: String {
+        guard let finerText else { return text }
+        guard finerText.utf8.last != UInt8(ascii: "Z") || finerText.contains("t") else { return finerText }
+        // Zones are whole minutes apart: the fraction is the same in all.
+        let fraction = finerText.drop { $0 != "." }.prefix { $0 == "." || $0.isASCII && $0.isWholeNumber }
+        return text.prefix { $0 != "." } + fraction + "Z"
+    }
 }
 
 extension Timestamp: CustomStringConvertible {

@@ -82,22 +82,11 @@ extension SessionFailure {
 }
 
 extension Error {
-    /// Whether it ended one pull, and says nothing of others: the service answers, and not this question.
-    var isOfOnePull: Bool {
-        [.serverFailure, .refused, .notFound, .invalidRequest, .invalidResponse].contains(pullCause?.code)
-    }
-
     /// Whether what ended a pull may be about that pull alone, as when an answer takes too long for what carries it: it
     /// is when another one is answered next. What has not left the device is about the connection.
     var mayBeOfOnePull: Bool {
-        guard let cause = pullCause, !cause.wasNotSent else { return false }
+        guard let cause = (self as? SyncError)?.causeWithoutTime, !cause.wasNotSent else { return false }
         return [.unreachable, .notTheService].contains(cause.code)
-    }
-
-    /// What the remote has said, unless the server has set a time.
-    private var pullCause: RemoteError? {
-        guard let cause = (self as? SyncError)?.cause as? RemoteError, cause.retryAfter == nil else { return nil }
-        return cause
     }
 
     /// Whether the store was locked, which somebody unlocks again.

@@ -61,6 +61,12 @@ extension SessionMachine {
         return true
     }
 
+    /// Whether it is the push that fails: of one that is not to be made, because uploads are suspended or nothing waits any more,
+    /// nothing is told.
+    var failsBecauseOfPush: Bool {
+        pushObstacle != nil && open.contains(.upload) && pushDue != nil && !failsBecauseOfPulls
+    }
+
     /// Whether a pull was refused when it was last tried, and is not being tried again.
     var isRefused: Bool {
         pulls.indices.contains { pulls[$0].obstacle?.failure == .permanent && work?.pulls.contains($0) != true }

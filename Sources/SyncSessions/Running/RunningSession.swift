@@ -94,7 +94,7 @@ extension SyncSession {
 
         /// What goes on failing beside the work under way: the push, or a pull.
         var lastingError: (any Error)? {
-            machine.pushObstacle == nil || machine.failsBecauseOfPulls ? pullError : pushFailure
+            machine.failsBecauseOfPush ? pushFailure : pullError
         }
 
         /// Remembers what went wrong last; nil after success.

@@ -60,9 +60,12 @@ extension SyncSession {
         if former.connection != status.connection { registrar.willSet(self, keyPath: \.connectionState) }
         if former.suspended != status.suspended { registrar.willSet(self, keyPath: \.suspended) }
         if hasOtherError { registrar.willSet(self, keyPath: \.error) }
-        published.withLock { published in
+        // Another thread may have told of another step meanwhile: what is told in the end is what this one has replaced.
+        let replaced = published.withLock { published -> (status: Status, error: Int?)? in
             published.early[version] = status
-            if published.version < version {
+            let before = (published.status, published.error?.number)
+            let isNews = published.version < version
+            if isNews {
                 published.version = version
                 published.status = status
                 published.error = error
@@ -75,12 +78,21 @@ extension SyncSession {
                 tell(\.recoveries, \.recoveries, next, published)
                 published.told = next
             }
+            return isNews ? before : nil
         }
         deliveries.deliver()
-        if former.state != status.state { registrar.didSet(self, keyPath: \.state) }
-        if former.connection != status.connection { registrar.didSet(self, keyPath: \.connectionState) }
-        if former.suspended != status.suspended { registrar.didSet(self, keyPath: \.suspended) }
-        if hasOtherError { registrar.didSet(self, keyPath: \.error) }
+        guard let replaced else { return }
+        if replaced.status.state != status.state { changed(\.state) }
+        if replaced.status.connection != status.connection { changed(\.connectionState) }
+        if replaced.status.suspended != status.suspended { changed(\.suspended) }
+        if replaced.error != error?.number { changed(\.error) }
+    }
+
+    /// Tells observers that a property is another one. Who has read it since it was told that it would be, and before it was,
+    /// has read the one from before, and is told once more.
+    private func changed(_ property: KeyPath<SyncSession, some Any>) {
+        registrar.willSet(self, keyPath: property)
+        registrar.didSet(self, keyPath: property)
     }
 
     private func tell<Value>(

@@ -22,7 +22,14 @@ extension SyncSession {
         let (status, error, version) = running.withLock { running in
             change(&running)
             if case .woken = event { running.wakeTime = nil }
+            let wasOfPush = running.machine.failsBecauseOfPush
             let effects = running.machine.handle(event, at: environment.now())
+            switch event {
+            case .suspended, .resumed:
+                // What keeps changes from being sent is told as long as they are to be.
+                if running.machine.failsBecauseOfPush != wasOfPush { running.set(running.lastingError) }
+            default: break
+            }
             for effect in effects {
                 switch effect {
                 case .load: load(&running)
@@ -293,6 +300,10 @@ extension SyncSession {
         if let before, before != .alreadyConnecting { return before }
         // What was begun may have ended by now.
         guard running.withLock({ $0.machine.isTrying || $0.begun != begun }) else { return before ?? .nothingToDo }
+        defer {
+            // Who has ended the attempt may not have told of it yet, and the caller looks how it ended.
+            send(.woken)
+        }
         // Within a push that waits for this call nothing would end before it.
         guard !isWithinSync else { return before ?? .tried }
         await workEnds()

@@ -32,7 +32,10 @@ private func conflicts(_ context: SyncContext, _ todos: SyncTable<TodoItem>) asy
 private func policies(_ context: SyncContext, _ todos: SyncTable<TodoItem>) {
     context.conflictPolicy = .serverWins
     todos.conflictPolicy = .merge { conflict in
-        guard var merged = conflict.serverItem, let mine = conflict.item else { return .takeServer }
+        // Nil leaves it stored: the server's row is there, and no `TodoItem` can be made of it.
+        guard var merged = conflict.serverItem, let mine = conflict.item else {
+            return conflict.isDeletedOnServer || conflict.kind == .delete ? .takeServer : nil
+        }
         if mine.text != conflict.baseItem?.text { merged.text = mine.text }
         merged.complete = mine.complete || merged.complete
         return .keepMerged(merged)

@@ -388,4 +388,32 @@ struct AssignedIDTests {
             #expect(world.toldByServer() == ["shopping: milk"])
         }
     }
+
+    @Test("a row from before its table was declared to get ids is not taken for what a lost insert has made")
+    func declaredLaterBesideALostInsert() async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["Lists"]))
+        try emulator.seed([["id": "r1", "text": "milk"]], in: "Lists")
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let server = InterceptedServer(remote)
+        func table(assignsIDs: Bool) -> TableDefinition {
+            TableDefinition("Lists", columns: [.init("text", .string)], assignsIDs: assignsIDs)
+        }
+        let before = MemoryStore(try StoreSchema([table(assignsIDs: false)]))
+        let first = SyncContext(store: before, remote: server)
+        try await first.pull(first.table("Lists"))
+        let store = try await before.reopened(with: StoreSchema([table(assignsIDs: true)]))
+        let context = SyncContext(store: store, remote: server)
+        try await context.table("Lists").insert(["text": "milk"], id: "new")
+        server.intercept(.requestLost)
+        _ = try await syncErrorCode { _ = try await context.push() }
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(emulator.rows(in: "Lists").count == 2)
+        try await context.pull(Query("Lists"))
+        #expect(try await store.read(Query("Lists")).records.map(\.id) == ["new", "r1"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
 }

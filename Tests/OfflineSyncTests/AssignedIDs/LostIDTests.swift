@@ -1,11 +1,13 @@
 import DatasyncEmulator
 import DatasyncHTTP
-import OfflineSync
+import ReferenceStore
 import RemoteContract
 import SeededNumbers
 import StoreConformance
 import SyncContract
 import Testing
+
+@testable import OfflineSync
 
 @Suite("An id that the server has chosen and nobody has heard of")
 struct LostIDTests {
@@ -392,6 +394,71 @@ struct LostIDTests {
             let own = world.emulator.rows(in: "Lists").compactMap { $0["id"]?.string }.first { $0 != theirs }
             #expect(try await phone.lists.serverID(of: "mine") == own)
             #expect(try await phone.lists.serverID(of: here) == theirs)
+        }
+    }
+
+    @Test("is not looked for while an insert is under way whose row could be taken for it", arguments: [true, false])
+    func besideAnother(_ deletes: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "milk"], id: "lost")
+            phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            if deletes { try await phone.lists.delete("lost") }
+            try await phone.lists.insert(["text": "milk"], id: "new")
+            try await phone.tasks.insert(["text": "milk"], id: "task")
+            let schema = phone.store.schema
+            let references = try await phone.store.read { reader in
+                try OperationQueue.all(&reader, schema)
+                    .map { operation in
+                        let table = try #require(schema.table(operation.table))
+                        return try OperationReferences(operation, table, schema, &reader)
+                    }
+            }
+            try #require(references.map(\.item.key) == ["lost", "new", "task"])
+            #expect(references[0].isTied(to: references[1]) && references[1].isTied(to: references[0]))
+            #expect(!references[2].isTied(to: references[0]) && !references[1].isTied(to: references[2]))
+            let side = SyncContext(store: phone.store, remote: phone.server, options: .init(parallelOperations: 4))
+            #expect(try await side.push().notTaken.isEmpty)
+            try await phone.pullAll()
+            let texts = deletes ? ["milk"] : ["milk", "milk"]
+            #expect(world.textsOnServer("Lists") == texts)
+            #expect(try await phone.texts("Lists") == texts)
+        }
+    }
+
+    @Test("is not that of a row of others with the same content that was purged here", arguments: [true, false])
+    func purgedContent(_ deletes: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            try await world.laptop.lists.insert(["text": "milk"])
+            _ = try await world.laptop.context.push()
+            let phone = world.phone
+            try await phone.pullAll()
+            #expect(try await phone.context.purge(phone.lists.query.filtered(by: Column("text") == "milk")) == 1)
+            try await phone.lists.insert(["text": "milk"], id: "mine")
+            phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            if deletes { try await phone.lists.delete("mine") }
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == (deletes ? ["milk"] : ["milk", "milk"]))
+        }
+    }
+
+    @Test("is none for a row that was kept where the server has none")
+    func keptWithoutRow() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "milk"], id: "l")
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
+            #expect(try await phone.context.push().failures.count == 1)
+            let error = try #require(try await phone.context.operationErrors().first)
+            try await phone.context.resolve(error, with: .keepLocal())
+            #expect(try await phone.lists.read("l") != nil)
+            #expect(try await phone.lists.serverID(of: "l") == nil)
+            #expect(try await phone.lists.id(ofServerID: "l") == nil)
+            try await phone.lists.update(Record(id: "l", ["text": "cream"]))
+            #expect(try await phone.context.push().pushed == 1)
+            #expect(try await phone.lists.serverID(of: "l") != nil)
         }
     }
 }

@@ -7,6 +7,35 @@ import RemoteContract
 import SyncContract
 import Testing
 
+/// A remote of other ids than usual.
+private struct OtherIDsRemote: OnlineRemote {
+    let replacesWholeRows = false
+    let idRule = RowIDRule(maximumLength: 5, allowsNonASCII: true)
+
+    func insert(_ record: Record, into table: TableDefinition) async throws -> Record { record }
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record { record }
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
+        .confirmed
+    }
+    func record(_ id: String, in table: TableDefinition) async throws -> Record? { nil }
+    func confirm(_ table: TableDefinition) async throws {}
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage { PullPage(records: []) }
+    func page(_ query: Query, of table: TableDefinition, includesDeleted: Bool) async throws -> RemotePage {
+        RemotePage(records: [], isKnownToBeLast: true)
+    }
+    func invokeAPI(_ call: APICall) async throws -> APIAnswer { APIAnswer(status: 200, contentType: nil, body: []) }
+}
+
 @Suite("Online tables")
 struct RemoteTableTests {
     private func failure(_ call: () async throws -> Void) async throws -> RemoteError {
@@ -239,6 +268,64 @@ struct RemoteTableTests {
         let offline = SyncContext(store: try makeStore(), remote: UnavailableRemote.unreachable)
         #expect(try await syncErrorCode { _ = try offline.remoteTable("TodoItem") } == .unsupported)
         #expect(try await syncErrorCode { try await offline.invokeAPI("x") } == .unsupported)
+    }
+
+    @Test("further parameters go along with every request of the table", arguments: OnlineWorld.Service.allCases)
+    func parameters(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service)
+        var table = try world.context.remoteTable("TodoItem")
+        table.parameters = ["tenant": "a&b", "test": "1"]
+        let row = try await table.insert(["text": "milk"], id: "a")
+        _ = try await table.update(row)
+        _ = try await table.patch("a", ["text": "bread"])
+        _ = try await table.read(table.query)
+        _ = try await table.count(table.query)
+        _ = try await table.read("a")
+        try await table.delete("a")
+        _ = try await table.undelete("a")
+        let items = try await RemoteTableTests.items(of: table)
+        #expect(items.count == 1)
+        let targets = world.emulator.requests.map(\.request.query)
+        #expect(targets.count >= 8)
+        for target in targets { #expect(target.contains("tenant=a%26b&test=1"), "\(target)") }
+        table.parameters = [:]
+        _ = try await table.read("a")
+        #expect(world.emulator.requests.last?.request.query.contains("tenant") == false)
+        for name in ["$top", "__includeDeleted", ""] {
+            table.parameters = [name: "1"]
+            let (count, refused) = (world.emulator.requests.count, table)
+            #expect(try await failure { _ = try await refused.read("a") }.code == .invalidRequest)
+            #expect(world.emulator.requests.count == count)
+        }
+    }
+
+    private static func items(of table: RemoteTable<Record>) async throws -> [Record] {
+        try await table.table.read(table.query)
+    }
+
+    @Test("rows that are deleted come when they are asked for", arguments: OnlineWorld.Service.allCases)
+    func deletedRows(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service)
+        var table = try world.context.remoteTable("TodoItem")
+        for id in ["a", "b"] { try await table.insert(["text": "milk"], id: id) }
+        try await table.delete("a")
+        #expect(try await table.read(table.query).map(\.id) == ["b"])
+        table.includesDeleted = true
+        #expect(try await table.read(table.query).map(\.isDeleted) == [true, false])
+        #expect(try await table.read("a")?.isDeleted == true)
+        #expect(try await table.count(table.query) == 2)
+        #expect(try await table.table.read("a") != nil)
+    }
+
+    @Test("ids of new rows obey the rule of the remote")
+    func idRule() async throws {
+        let table = try SyncContext(store: try makeStore(), remote: OtherIDsRemote()).remoteTable("TodoItem")
+        #expect(try await table.insert([:], id: "ä").id == "ä")
+        #expect(try await syncErrorCode { try await table.insert([:], id: "abcdef") } == .invalidItemID)
+        var other = table
+        other.parameters = ["tenant": "1"]
+        let asking = other
+        #expect(try await failure { try await asking.insert([:], id: "a") }.code == .invalidRequest)
     }
 
     private struct Todo: Codable, Identifiable, Sendable, Equatable {

@@ -40,6 +40,15 @@ final class HistoryServer: SyncRemote {
     var pages: Int { state.withLock { $0.pages } }
     var writes: Int { state.withLock { $0.writes } }
 
+    /// Parameters choose nothing here.
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage { try await page(query, of: table, at: position, pageSize: pageSize) }
+
     func setFate(_ fate: Fate) { state.withLock { $0.fate = fate } }
 
     /// Called with the number of the page before one is answered, from 1.

@@ -98,4 +98,22 @@ struct ResetSetAsideTests {
         #expect(try await texts(context) == ["a": "other", "b": "b"])
         #expect(try await context.setAsideRows().isEmpty)
     }
+
+    @Test("stay named when a pull with parameters has brought them, and one without is not shown them")
+    func metWithParameters() async throws {
+        server.write("a", "a")
+        server.reset(to: ["a": "other"])
+        server.unfit("a")
+        let options = PullOptions(order: .pullOnly, parameters: ["project": "2"])
+        _ = try await context.reset(onto: [FreshPull(Query("TodoItem"), options: options)], discardsChanges: false)
+        try await context.endReset()
+        #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+        #expect(try await context.setAsideRows().map(\.reason) == ["text does not fit"])
+        server.remove("a")
+        for _ in 0..<2 {
+            try await context.pull(Query("TodoItem"))
+            try await context.retrySetAsideRows()
+            #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+        }
+    }
 }
