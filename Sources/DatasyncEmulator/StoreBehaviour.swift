@@ -22,6 +22,9 @@ public struct StoreBehaviour: Sendable {
 
     /// How fine the stamps are. What is finer than the clock's milliseconds is random and never zero.
     public var stamps = StampResolution.milliseconds
+    /// Whether stamps are what the clock says, as on genuine servers: several writes may have the same, and where the clock is set
+    /// back a later one an earlier stamp. Otherwise each is later than all before it.
+    public var stampsFollowTheClock = false
     /// How much later than its stamp a row becomes visible at most; how much exactly is random for each write. Writes
     /// then overtake each other: a row can turn up behind stamps that were already read. The answer to a write comes
     /// when it is committed, and other requests go on meanwhile.

@@ -3,12 +3,13 @@ internal import SyncContract
 extension FieldValue {
     /// Whether a server that was sent this value may answer with the other one: the same value, however it is written.
     ///
-    /// Servers write UUIDs in the case that they like, and nested JSON with other white space, other escapes and its members
+    /// Servers write UUIDs in the case that they like, texts that are dates in another form (the predecessor of the Datasync servers,
+    /// by PATCH), and nested JSON with other white space, other escapes and its members
     /// in another order. Numbers within JSON are the same when their values are.
     func hasSameContent(as other: FieldValue) -> Bool {
         if self == other { return true }
         switch (self, other) {
-        case (.string(let mine), .string(let theirs)): return mine.isSameUUID(as: theirs)
+        case (.string(let mine), .string(let theirs)): return mine.isSameUUID(as: theirs) || mine.isSameDate(as: theirs)
         case (.json(let mine), .json(let theirs)): return mine.hasSameValue(as: theirs)
         default: return compare(with: other) == 0
         }
@@ -16,6 +17,12 @@ extension FieldValue {
 }
 
 extension String {
+    /// Whether both are dates, and the same instant.
+    fileprivate func isSameDate(as other: String) -> Bool {
+        guard utf8.count >= 20, other.utf8.count >= 20, let mine = Timestamp(self) else { return false }
+        return mine.milliseconds == Timestamp(other)?.milliseconds
+    }
+
     /// Whether both are UUIDs with dashes, and the same but for the case of their letters.
     fileprivate func isSameUUID(as other: String) -> Bool {
         let (mine, theirs) = (utf8, other.utf8)
@@ -50,7 +57,8 @@ extension JSONNode {
         switch (self, other) {
         case (.null, .null): true
         case (.bool(let mine), .bool(let theirs)): mine == theirs
-        case (.string(let mine), .string(let theirs)): mine.utf8.elementsEqual(theirs.utf8)
+        case (.string(let mine), .string(let theirs)):
+            mine.utf8.elementsEqual(theirs.utf8) || mine.isSameDate(as: theirs)
         case (.number(let mine), .number(let theirs)):
             mine == theirs || Self.decimal(mine).map { $0.compare(with: Self.decimal(theirs) ?? .null) == 0 } ?? false
         case (.array(let mine, _), .array(let theirs, _)):

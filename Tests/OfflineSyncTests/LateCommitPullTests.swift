@@ -51,6 +51,23 @@ private final class VirtualTime: Sendable {
 struct LateCommitPullTests {
     @Test("has everything in the end", arguments: StoreBehaviour.StampResolution.allCases, DatasyncDialect.allCases)
     func everything(_ stamps: StoreBehaviour.StampResolution, _ dialect: DatasyncDialect) async throws {
+        try await check(stamps, dialect, goesBack: false)
+    }
+
+    @Test(
+        "also where stamps are the same, and the clock is set back by less than the settling time",
+        arguments: StoreBehaviour.StampResolution.allCases,
+        DatasyncDialect.allCases
+    )
+    func clockSetBack(_ stamps: StoreBehaviour.StampResolution, _ dialect: DatasyncDialect) async throws {
+        try await check(stamps, dialect, goesBack: true)
+    }
+
+    private func check(
+        _ stamps: StoreBehaviour.StampResolution,
+        _ dialect: DatasyncDialect,
+        goesBack: Bool
+    ) async throws {
         let seed = SeededGenerator.seed()
         var random = SeededGenerator(seed: seed)
         let time = VirtualTime()
@@ -60,6 +77,7 @@ struct LateCommitPullTests {
         )
         configuration.clock = { time.now }
         configuration.store.stamps = stamps
+        configuration.store.stampsFollowTheClock = goesBack
         configuration.store.seed = seed
         configuration.store.commitDelay = .milliseconds(1_500)
         configuration.store.pause = { await time.wait($0) }
@@ -87,6 +105,9 @@ struct LateCommitPullTests {
                 // What was begun has a stamp before the next page is read, or gets one while it is.
                 for _ in 0..<3 { await Task.yield() }
                 time.pass(milliseconds: Int64.random(in: 0...400, using: &random))
+                if goesBack, number % 100 == 4 {
+                    time.pass(milliseconds: -Int64.random(in: 500...5_000, using: &random))
+                }
                 try await context.table("TodoItem").pull(queryID: "all")
             }
             while time.waiters > 0 || !group.isEmpty {

@@ -117,6 +117,28 @@ struct RestoringTests {
         }
     }
 
+    /// Its PATCH takes texts that look like dates for some, and writes them in a form of its own.
+    @Test(
+        "a change is recognised whose answer was lost, though the predecessor has written its text anew",
+        arguments: [
+            ("2026-01-02T03:04:05+02:00", "2026-01-02T01:04:05+00:00"),
+            ("2026-01-02T03:04:05.120Z", "2026-01-02T03:04:05.12Z"), ("2026-01-02T03:04:05", "2026-01-02T03:04:05"),
+        ]
+    )
+    func writtenAnew(_ text: String, _ written: String) async throws {
+        try await SyncWorld.with(.azureMobileApps, edition: .predecessor) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": .string(text)]))
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            #expect(world.onServer() == ["a": written])
+            try await laptop.table.update(Record(id: "a", ["complete": true]))
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.onServer() == ["a": written])
+        }
+    }
+
     @Test("an answer that was lost on the way is recognised", arguments: OtherServer.allCases)
     fileprivate func lostAnswer(_ server: OtherServer) async throws {
         try await deleted(server) { world, laptop in

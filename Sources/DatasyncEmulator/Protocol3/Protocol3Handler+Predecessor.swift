@@ -83,7 +83,7 @@ extension Protocol3Handler {
                 guard let mark = value.bool else { return nil }
                 patched.deleted = mark
             default:
-                guard let (column, stored) = stored(name, value, in: table) else { return nil }
+                guard let (column, stored) = stored(name, value.readAsDates, in: table) else { return nil }
                 patched.values[column] = stored
                 table.noteColumn(column, ColumnConversion.type(of: value))
             }

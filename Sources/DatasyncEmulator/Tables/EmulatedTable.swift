@@ -48,7 +48,7 @@ struct EmulatedTable: Sendable {
     }
 
     /// The stamp of the next change, in units of 100 nanoseconds: later than every stamp given before, even if the clock
-    /// stands still or goes back.
+    /// stands still or goes back, unless stamps follow it.
     ///
     /// - Parameter now: Milliseconds since 1970.
     /// - Returns: The stamp.
@@ -57,6 +57,7 @@ struct EmulatedTable: Sendable {
         let steps = Timestamp.ticksPerMillisecond / unit
         let fraction = steps == 1 ? 0 : Int64.random(in: 1..<steps, using: &generator) * unit
         let stamp = now * Timestamp.ticksPerMillisecond + fraction
+        guard !store.stampsFollowTheClock else { return stamp }
         lastStamp = lastStamp == .min ? stamp : max(stamp, lastStamp + unit)
         return lastStamp
     }

@@ -238,6 +238,8 @@ struct LocalChanges: Sendable {
         var item = try queued(waiting, &transaction)
         // What was not here when it was deleted is not brought back as an empty row: what the server has comes in its place.
         if item.machine.change?.deletedRow?.fields.isEmpty == true { item.machine.change?.deletedRow = nil }
+        let isDeletion = item.machine.change?.kind == .delete && item.machine.change?.isUndo == false
+        if isDeletion { item.leaveGroupOfDeletion() }
         guard let effect = item.machine.undoDelete() else { throw Self.noDeletionWaits }
         if !waiting.memberships.isEmpty, item.machine.change != nil {
             // The deletion may be on its way: then what groups have changed is sent after it, and not with it.

@@ -79,6 +79,16 @@ struct QueuedItem {
         operation.memberships = changed.memberships
     }
 
+    /// Takes note that a deletion is taken back that was not sent: where it is all that a group has done to the item, the item is
+    /// no part of that any more.
+    mutating func leaveGroupOfDeletion() {
+        guard let change = machine.change, let last = operation.memberships.last, last.first == last.last,
+            last.editCounter == change.editCounter,
+            !change.sent.contains(where: { $0.kind == .delete || $0.kind == .tombstone })
+        else { return }
+        operation.memberships.removeLast()
+    }
+
     /// Takes note that all that groups have changed is still to be sent, whatever the server has by now.
     mutating func sendGroupsAnew() {
         guard let change = machine.change else { return }

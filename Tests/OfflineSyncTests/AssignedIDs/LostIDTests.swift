@@ -427,12 +427,18 @@ struct LostIDTests {
         }
     }
 
-    @Test("is not that of a row of others with the same content that was purged here", arguments: [true, false])
-    func purgedContent(_ deletes: Bool) async throws {
+    @Test(
+        "is not that of a row of others with the same content that was purged here",
+        arguments: [true, false],
+        [true, false]
+    )
+    func purgedContent(_ deletes: Bool, _ isNamedBefore: Bool) async throws {
         try await AssignedIDWorld.with { world in
-            try await world.laptop.lists.insert(["text": "milk"])
+            try await world.laptop.lists.insert(["text": "milk"], id: "l")
+            try await world.laptop.tasks.insert(["text": "task", "list": "l"])
             _ = try await world.laptop.context.push()
             let phone = world.phone
+            if isNamedBefore { try await phone.context.pull(phone.tasks) }
             try await phone.pullAll()
             #expect(try await phone.context.purge(phone.lists.query.filtered(by: Column("text") == "milk")) == 1)
             try await phone.lists.insert(["text": "milk"], id: "mine")
