@@ -149,7 +149,7 @@ extension QueuedChange {
     /// Whether it is the deletion that is based on an older row, and not what it has replaced, and the row that was here is
     /// still the newest that is known of.
     fileprivate var isMadeOlderByDeletion: Bool {
-        isBasedOnOlderRow && sent.isEmpty && !asksForRow && deletedRow?.version != baseVersion
+        isBasedOnOlderRow && !asksForRow && deletedRow?.version != baseVersion
             && deletedRow?.version == shown?.version
     }
 }

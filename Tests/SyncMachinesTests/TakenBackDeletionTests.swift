@@ -53,4 +53,19 @@ struct TakenBackDeletionTests {
         let request = item.send()?.request
         #expect(request == .update(TestRow(content: "on top", version: 3), version: 3, restoring: false))
     }
+
+    /// An editor that was opened before deletes, and thinks better of it.
+    @Test("by an editor of an older state, leaves what was sent before recognised")
+    func olderEditor() throws {
+        var item = TestItem(TestRow(content: "theirs", version: 2))
+        try item.update("first")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        try item.update("second")
+        try item.delete(seen: 1)
+        if let effect = item.machine.undoDelete() { item.apply(effect) }
+        #expect(item.row?.content == "second")
+        // The first one was carried out.
+        let own = TestRow(content: "first", version: 3)
+        #expect(item.receive(.shown(own), to: item.send()) == .again(.done))
+    }
 }
