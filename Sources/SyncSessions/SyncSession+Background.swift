@@ -117,22 +117,25 @@ extension SyncSession {
         _ results: BackgroundResults
     ) async throws -> Bool {
         // Where one sync has come to nothing, the next one begins behind that.
-        let passedOver = try await context.storedFirstPull()
-        let first = min(max(0, passedOver ?? running.withLock { $0.nextAsked }), pulls.count)
+        let stored = try await context.storedFirstPull().map(FirstPull.init(stored:))
+        let beginning = stored ?? FirstPull(running.withLock { $0.nextAsked })
+        let first = min(max(0, beginning.index), pulls.count)
         let indices = open.contains(.download) ? Array(pulls.indices[first...]) + pulls.indices[..<first] : []
         let preceding = open.contains(.upload) ? indices.filter { pulls[$0].precedesPush(in: context) } : []
+        let others = indices.filter { !preceding.contains($0) }
+        let time = deadline - environment.now()
         var failures = PullFailures()
         func bring(_ indices: [Int], _ order: PullOptions.Order) async throws -> Bool {
             try await self.bring(indices, of: pulls, order, context, until: deadline, results, &failures)
         }
         var forbidden: SyncError?
-        // One that precedes the push and takes all the time keeps the others from being made every second time only.
-        let others = indices.filter { !preceding.contains($0) }
-        let arePassedOver = passedOver.map { preceding.contains($0 - 1) } ?? false
         var isInTime = true
-        if arePassedOver { isInTime = try await bring(others, .pullOnly) }
+        if beginning.isOfOthers { isInTime = try await bring(others, .pullOnly) }
+        let failed = failures.count
         if isInTime { isInTime = try await bring(preceding, .pullFirst) }
-        if open.contains(.upload), isInTime, failures.first == nil {
+        // What is long although little time was left for it is to have all the time once.
+        failures.haveOthersLittleTime = deadline - environment.now() < time / 2
+        if open.contains(.upload), isInTime, failures.count == failed {
             let changes = try await context.outstandingChanges()
             results.began(changes)
             do {
@@ -142,28 +145,57 @@ extension SyncSession {
                 forbidden = error
             }
         }
-        if isInTime, !arePassedOver { isInTime = try await bring(others, .pullOnly) }
+        if isInTime, !beginning.isOfOthers { isInTime = try await bring(others, .pullOnly) }
+        // All were made: the next time they are made as they are named again.
+        if isInTime, !indices.isEmpty, stored != nil { try await context.storeFirstPull(nil) }
         if let failure = failures.first ?? forbidden { throw failure }
-        // Nothing fails any more: they are made as they are named again.
-        if isInTime, !indices.isEmpty {
-            running.withLock { $0.nextAsked = 0 }
-            if passedOver != nil { try await context.storeFirstPull(nil) }
-        }
+        // Nothing fails any more.
+        if isInTime, !indices.isEmpty { running.withLock { $0.nextAsked = 0 } }
         return isInTime
+    }
+
+    /// Which pull a sync begins with.
+    private struct FirstPull {
+        let index: Int
+        /// Whether those that precede no push are made first, without one: one that precedes it has taken all the time, or has
+        /// left one that is long too little.
+        let isOfOthers: Bool
+
+        init(_ index: Int, isOfOthers: Bool = false) { (self.index, self.isOfOthers) = (index, isOfOthers) }
+
+        init(stored: Int) { self.init(stored < 0 ? -1 - stored : stored, isOfOthers: stored < 0) }
+
+        var stored: Int { isOfOthers ? -1 - index : index }
     }
 
     /// Why pulls have failed that others are made without, how many have broken off in a row, and how many were begun.
     private struct PullFailures {
         var first: (any Error)?
+        var count = 0
         var broken = 0
         var begun = 0
+        var haveOthersLittleTime = false
     }
 
     /// Takes note that the time was over in a pull. One that begins anew each time, and had all the time, would otherwise keep
-    /// all behind it from ever being made; what others have left it too little has it first the next time. Any other goes on
+    /// all behind it from ever being made; what others have left too little has it first the next time. Any other goes on
     /// where it is.
-    private func passOver(_ index: Int, isFirst: Bool, _ options: PullOptions, _ context: SyncContext) async throws {
-        if options.reconciles { try await context.storeFirstPull(isFirst ? index + 1 : index) }
+    private func passOver(
+        _ index: Int,
+        _ place: (isFirst: Bool, isBehindPreceding: Bool),
+        _ order: PullOptions.Order,
+        _ options: PullOptions,
+        _ context: SyncContext
+    ) async throws {
+        guard options.reconciles else { return }
+        let first =
+            switch (order, place.isFirst) {
+            case (.pullFirst, true): FirstPull(index + 1, isOfOthers: true)
+            case (_, true): FirstPull(index + 1)
+            case (.pullFirst, false): FirstPull(index)
+            case (_, false): FirstPull(index, isOfOthers: place.isBehindPreceding)
+            }
+        try await context.storeFirstPull(first.stored)
     }
 
     /// Makes pulls, one after the other, each wholly.
@@ -182,7 +214,7 @@ extension SyncSession {
             let pull = pulls[index]
             var (options, isWhole) = try await options(of: pull, among: pulls, order, context)
             failures.begun += 1
-            let isFirst = failures.begun == 1
+            let place = (failures.begun == 1, failures.haveOthersLittleTime)
             do {
                 var isComplete = false
                 while !isComplete {
@@ -193,7 +225,7 @@ extension SyncSession {
                     isComplete = report.isComplete
                     let isInTime = options.reconciles ? environment.now() < deadline : rest > .zero
                     guard isComplete || isInTime else {
-                        try await passOver(index, isFirst: isFirst, options, context)
+                        try await passOver(index, place, order, options, context)
                         return false
                     }
                 }
@@ -202,11 +234,13 @@ extension SyncSession {
                 }
                 failures.broken = 0
             } catch let error as CancellationError {
-                try await passOver(index, isFirst: isFirst, options, context)
+                try await passOver(index, place, order, options, context)
                 throw error
             } catch  where error.isOfOnePull {
+                failures.count += 1
                 (failures.first, failures.broken) = (failures.first ?? error, 0)
             } catch  where error.mayBeOfOnePull {
+                failures.count += 1
                 // The others are made all the same; when three in a row break off, nothing gets through.
                 (failures.first, failures.broken) = (failures.first ?? error, failures.broken + 1)
                 guard failures.broken < 3 else {

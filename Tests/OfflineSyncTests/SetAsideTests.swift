@@ -473,6 +473,31 @@ struct SetAsideTests {
         }
     }
 
+    @Test("what is asked for by id is gone when every pull has asked in vain, and is asked for once by each")
+    func refetchedByAll() async throws {
+        let asked = Mutex(0)
+        let answer = SyncWorld.StandIn { request, emulator in
+            if request.path.hasSuffix("/a"), request.method == "GET" { asked.withLock { $0 += 1 } }
+            return try await emulator.handle(request)
+        }
+        try await SyncWorld.with(.datasync, keepsTombstones: false, age: 60_000, answeringLaptop: answer) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await world.phone.table.insert(["text": "milk"], id: id) }
+            _ = try await world.phone.context.push()
+            let list = { PullOptions(order: .pullOnly, parameters: ["list": $0]) }
+            for number in ["1", "2"] { try await laptop.table.pull(options: list(number)) }
+            try await world.phone.table.delete("a")
+            _ = try await world.phone.context.push()
+            try await askByID(laptop)
+            for _ in 0..<3 { #expect(try await laptop.table.pull(options: list("1")).deleted == 0) }
+            #expect(asked.withLock { $0 } == 1)
+            #expect(try await laptop.table.pull(options: list("2")).deleted == 1)
+            #expect(try await laptop.texts() == ["b": "milk"])
+            for number in ["1", "2"] { try await laptop.table.pull(options: list(number)) }
+            #expect(asked.withLock { $0 } == 2)
+        }
+    }
+
     /// Each list has its own pull, and shows its rows to no other.
     @Test("what is asked for by id stays as long as other pulls may be shown it", arguments: [true, false])
     func refetchedByOthers(_ isPlain: Bool) async throws {

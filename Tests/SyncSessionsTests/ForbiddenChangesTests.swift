@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import OfflineSync
+import RemoteContract
 import SyncContract
 import Synchronization
 import Testing
@@ -132,6 +133,23 @@ struct ForbiddenChangesTests {
         await device.session.workEnds()
         #expect(device.session.state == .waitingForCredentials)
         #expect((device.session.error as? SyncError)?.code == .pushAbortedAuthentication)
+        await device.session.close()
+    }
+
+    @Test("goes on telling that there is no network when uploads are suspended")
+    func suspendedWithoutNetwork() async throws {
+        let device = try await device()
+        device.session.start(keeping: [device.table])
+        await device.state { $0 == .waitingForCredentials }
+        await device.session.workEnds()
+        device.line.set(.unreachable)
+        device.session.serverChanged()
+        await device.backsOff()
+        for suspends in [true, false] {
+            if suspends { device.session.suspend(.upload) } else { device.session.resume(.upload) }
+            let cause = (device.session.error as? SyncError)?.cause as? RemoteError
+            #expect(cause?.code == .unreachable, "\(String(describing: device.session.error))")
+        }
         await device.session.close()
     }
 

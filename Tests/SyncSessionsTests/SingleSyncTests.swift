@@ -218,6 +218,84 @@ struct SingleSyncTests {
         await device.session.close()
     }
 
+    @Test("sends what waits each time, where one that precedes that is quick and another one is too long")
+    func quickPreceding() async throws {
+        try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try await idleDevice { device in
+            [
+                SessionPull(device.table, options: PullOptions(order: .pullFirst, reconciles: true)),
+                SessionPull(try device.context.table("Note"), options: PullOptions(reconciles: true)),
+            ]
+        }
+        let clock = device.clock
+        device.line.set { request in
+            guard request.path.contains("Note") else { return .answered }
+            clock.advance(by: .seconds(25))
+            return .held
+        }
+        for id in ["a", "b", "c"] {
+            try await device.add(id, id: id)
+            #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+            #expect(emulator.texts().contains(id))
+        }
+        await device.session.close()
+    }
+
+    @Test("makes a long pull first that one before the push has left too little time for, and then all of them")
+    func longBehindPreceding() async throws {
+        try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try await idleDevice { device in
+            [
+                SessionPull(try device.context.table("Note"), options: PullOptions(reconciles: true)),
+                SessionPull(device.table, options: PullOptions(order: .pullFirst, reconciles: true)),
+            ]
+        }
+        let clock = device.clock
+        let spent = Mutex(0)
+        device.line.set { request in
+            // Each takes twenty seconds.
+            clock.advance(by: .seconds(20))
+            return spent.withLock {
+                $0 += 20
+                return $0
+            } > 25 ? .held : .answered
+        }
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.store.read(table: "Note", itemID: "n") == nil)
+        spent.withLock { $0 = 0 }
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        await device.session.close()
+    }
+
+    @Test("sends what waits though a pull fails that is made before for the sake of another one")
+    func failingOthers() async throws {
+        try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")
+        let device = try await idleDevice { device in
+            [
+                SessionPull(device.table, options: PullOptions(order: .pullFirst, reconciles: true)),
+                SessionPull(try device.context.table("Note")),
+            ]
+        }
+        let clock = device.clock
+        device.line.set { request in
+            guard request.path.contains("TodoItem") else { return .status(404) }
+            clock.advance(by: .seconds(25))
+            return .held
+        }
+        #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+        device.line.set { $0.path.contains("TodoItem") ? .answered : .status(404) }
+        for id in ["a", "b"] {
+            try await device.add(id, id: id)
+            await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(25)) }
+            #expect(emulator.texts().contains(id))
+        }
+        #expect(try await device.context.storedFirstPull() == nil)
+        await device.session.close()
+    }
+
     @Test("makes the others first next time when one that precedes the push took all the time")
     func precedingTooLong() async throws {
         try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")

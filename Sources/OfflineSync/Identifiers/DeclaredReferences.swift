@@ -72,7 +72,7 @@ struct DeclaredReferences {
         let known = try IdentifierMapping.localIDs(namedBy: unknown, in: reference.other, &transaction)
         try ReferenceRedirection(of: table, in: [column], known).perform(schema, &transaction)
         let stand = unknown.filter { known[$0] == nil }.map { ($0, $0) }
-        try IdentifierMapping.add(stand, in: reference.other, &transaction)
+        try IdentifierMapping.add(stand, in: reference.other, isHere: false, &transaction)
     }
 
     /// Whether an id is one of this device: that of a row that is here, was, or waits to be deleted.

@@ -25,7 +25,8 @@ enum IdentifierMapping {
         try values(.localID, ids, table, &transaction)
     }
 
-    /// The same, and which of the server's ids were given theirs in advance: another row has named them, and theirs has not come.
+    /// The same, and of which of the server's ids it is not known that a row with theirs was here: they may have been given them in
+    /// advance, because another row has named them.
     static func localIDsAndMarks(
         ofServerIDs ids: some Sequence<String>,
         in table: TableDefinition,
@@ -33,33 +34,35 @@ enum IdentifierMapping {
     ) throws -> (localIDs: [String: String], inAdvance: Set<String>) {
         var inAdvance: Set<String> = []
         let localIDs = try values(.localID, ids, table, &transaction) { key, row in
-            if row["query"]?.stringValue == advanceMark { inAdvance.insert(key) }
+            if row["query"]?.stringValue != hereMark { inAdvance.insert(key) }
         }
         return (localIDs, inAdvance)
     }
 
-    /// Whether the local id of a row was made in advance, because another row has named it.
+    /// Whether the local id of a row may have been made in advance. Older versions have not marked those of rows that came.
     static func isMadeInAdvance(
         _ serverID: String,
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Bool {
-        try ConfigurationTable.row(.localID, table.name, serverID, &transaction)?["query"]?.stringValue == advanceMark
+        try ConfigurationTable.row(.localID, table.name, serverID, &transaction)?["query"]?.stringValue != hereMark
     }
 
-    /// Takes note that rows came whose local ids were made in advance: from here on these are theirs, also when they go again.
+    /// Takes note that rows came whose local ids may have been made in advance: from here on these are theirs, also when they go
+    /// again.
     static func arrived(
         _ serverIDs: Set<String>,
         in table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
+        guard !serverIDs.isEmpty else { return }
         try transaction.upsert(
-            serverIDs.map { Record(id: rowID(.localID, $0, table), ["query": .null]) },
+            serverIDs.map { Record(id: rowID(.localID, $0, table), ["query": .string(hereMark)]) },
             into: SystemTables.configuration.name
         )
     }
 
-    private static let advanceMark = "?"
+    private static let hereMark = "="
 
     /// The same of ids by which rows name others: one that a row had before it was made anew stands for it, too.
     static func localIDs(
@@ -123,10 +126,10 @@ enum IdentifierMapping {
     static func add(
         _ pairs: [(local: String, server: String)],
         in table: TableDefinition,
-        inAdvance: Bool = false,
+        isHere: Bool = true,
         _ transaction: inout StoreTransaction
     ) throws {
-        let mark: FieldValue = inAdvance ? .string(advanceMark) : .null
+        let mark: FieldValue = isHere ? .string(hereMark) : .null
         let rows = pairs.flatMap { pair -> [Record] in
             var localID = row(.localID, pair.server, value: pair.local, table)
             localID["query"] = mark
@@ -153,16 +156,25 @@ enum IdentifierMapping {
     }
 
     /// Forgets the ids of a table's rows, unless rows of declared tables may refer to them.
+    ///
+    /// Those of some rows stay all the same.
     static func removeUnreferenced(
         of table: String,
+        but kept: [String] = [],
         _ schema: StoreSchema,
         _ transaction: inout StoreTransaction
     ) throws {
         let isReferenced = schema.tables.contains { $0.columns.contains { $0.references == table } }
         guard !isReferenced else { return }
+        var staying: [(local: String, server: String)] = []
+        if let definition = schema.table(table), !kept.isEmpty {
+            let known = try serverIDs(of: kept, in: definition, &transaction)
+            staying = kept.compactMap { id in known[OperationCoding.itemKey(id, definition)].map { (id, $0) } }
+        }
         for keyType in [ConfigurationTable.KeyType.serverID, .localID, .formerID] {
             try transaction.delete(ConfigurationTable.query(keyType, table))
         }
+        if let definition = schema.table(table) { try add(staying, in: definition, &transaction) }
     }
 
     private static func values(

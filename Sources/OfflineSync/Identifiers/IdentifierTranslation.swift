@@ -232,7 +232,7 @@ struct IdentifierTranslation: Sendable {
                 }
                 records[index][column] = .string(id)
             }
-            try IdentifierMapping.add(new, in: other, inAdvance: true, &transaction)
+            try IdentifierMapping.add(new, in: other, isHere: false, &transaction)
         }
         return records
     }

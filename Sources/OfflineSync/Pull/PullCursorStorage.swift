@@ -45,17 +45,18 @@ enum PullCursorStorage {
         return cursors
     }
 
-    /// Whether pulls with other parameters go on from somewhere, to which the service may show rows that it shows to no other.
+    /// Whether pulls go on from somewhere with parameters other than some, by their texts: the service may show rows to them that
+    /// it shows to no other.
     static func hasOtherParameters(
-        than parameters: [String: String],
+        than asked: Set<String>,
         of table: String,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Bool {
-        let own = PullRunner.text(of: parameters)
+        let asked = asked.filter { !$0.isEmpty }
         return try transaction.records(ConfigurationTable.query(.deltaToken, table).selecting(["query"]))
             .contains { row in
                 let query = row["query"]?.stringValue ?? ""
-                return PullRunner.mayHaveParameters(query) && (own.isEmpty || !query.hasSuffix(own))
+                return PullRunner.mayHaveParameters(query) && !asked.contains(where: query.hasSuffix)
             }
     }
 

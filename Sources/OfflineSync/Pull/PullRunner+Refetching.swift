@@ -98,7 +98,14 @@ extension PullRunner {
     private func refetch(_ id: String, passingOver purged: PurgedRows, _ work: inout Work) async throws {
         let table = table
         let schema = store.schema
-        let known = try await store.read { try IdentifierTranslation(table, schema).serverID(of: id, &$0) }
+        let own = Self.text(of: parameters)
+        let (known, before) = try await store.read { reader in
+            let known = try IdentifierTranslation(table, schema).serverID(of: id, &reader)
+            return (known, try ConfigurationTable.refetchesInVain(of: id, in: table.name, &reader))
+        }
+        // Others are to ask for it.
+        guard !before.contains(own) else { return }
+        let asked = before.union([own])
         guard let serverID = known else {
             // The server has not given it an id: there is nothing to ask for.
             return try await store.write { try ConfigurationTable.removeRefetch(of: id, in: table.name, &$0) }
@@ -111,16 +118,20 @@ extension PullRunner {
             } else {
                 let page = try await pageWithParameters(of: serverID)
                 if let unfit = page?.setAside.first(where: { table.isSameID(.string($0.id), .string(serverID)) }) {
-                    return try await setAside(id, serverID, RemoteError(.unfitRow, unfit.reason), &work)
+                    let error = RemoteError(.unfitRow, unfit.reason)
+                    return try await setAside(id, serverID, error, hasParameters: true, &work)
                 }
                 if let found = page?.records.first(where: { table.isSameID($0.id, .string(serverID)) }) {
                     record = found
                 } else {
                     try await work.confirmed.confirm(table, at: remote)
                     // It may be one of those that only a pull with others is shown, which asks as well.
-                    let (name, parameters) = (table.name, parameters)
-                    let mayBeShown = try await store.read {
-                        try PullCursorStorage.hasOtherParameters(than: parameters, of: name, &$0)
+                    let mayBeShown = try await store.write { transaction in
+                        guard try PullCursorStorage.hasOtherParameters(than: asked, of: table.name, &transaction) else {
+                            return false
+                        }
+                        try ConfigurationTable.setRefetchesInVain(asked, of: id, in: table.name, &transaction)
+                        return true
                     }
                     guard !mayBeShown else { return }
                     record = Record(id: .string(serverID), ["deleted": true])
@@ -163,9 +174,10 @@ extension PullRunner {
         _ id: String,
         _ serverID: String,
         _ error: RemoteError,
+        hasParameters: Bool = false,
         _ work: inout Work
     ) async throws {
-        let (table, hasParameters) = (table, !parameters.isEmpty)
+        let table = table
         // The server may spell the id otherwise, and its pages name the row as it does.
         let spelling = error.code == .unfitRow ? error.serverRecord?.id.stringValue : nil
         let row = SetAsideRow(id: spelling ?? serverID, reason: error.reasonForSettingAside)
@@ -173,7 +185,7 @@ extension PullRunner {
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)
         try await store.write { transaction in
-            try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
+            if row.id != serverID { try SetAsideStorage.remove([.string(serverID)], of: table, &transaction) }
             try SetAsideStorage.insert([row], of: table, hasParameters: hasParameters, &transaction)
             guard !mayCome else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)

@@ -105,8 +105,9 @@ extension SyncContext {
                     if let synced {
                         try AttachmentMarks.keepDue(in: synced, givingUp: true, schema, &transaction)
                     }
+                    var attempted: [TableOperation] = []
                     if let synced {
-                        let attempted = try OperationQueue.attempted(of: synced, &transaction, schema)
+                        attempted = try OperationQueue.attempted(of: synced, &transaction, schema)
                         try Purge.remember(sentBy: attempted, of: synced, &transaction)
                     }
                     let givenUp = try OperationQueue.removeAll(of: table, &transaction)
@@ -114,7 +115,8 @@ extension SyncContext {
                     try PullCursorStorage.removeAll(of: table, &transaction)
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
                     try FilledColumns.removeAll(of: table, &transaction)
-                    try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
+                    let ids = attempted.map(\.itemID)
+                    try IdentifierMapping.removeUnreferenced(of: table, but: ids, schema, &transaction)
                     if synced != nil { try transaction.delete(Query(table)) }
                     try AttachmentRemovals.withdrawAll(&transaction)
                     return givenUp

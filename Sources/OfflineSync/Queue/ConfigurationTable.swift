@@ -66,7 +66,26 @@ enum ConfigurationTable {
     }
 
     static func requestRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
-        try set(.refetch, table, itemID, [:], &transaction)
+        try set(.refetch, table, itemID, ["query": .null], &transaction)
+    }
+
+    /// With which parameters an item that has to be fetched was asked for in vain.
+    static func refetchesInVain(
+        of itemID: String,
+        in table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        let asked = try row(.refetch, table, itemID, &transaction)?["query"]?.stringValue
+        return Set(asked?.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) ?? [])
+    }
+
+    static func setRefetchesInVain(
+        _ asked: Set<String>,
+        of itemID: String,
+        in table: String,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try set(.refetch, table, itemID, ["query": .string(asked.sorted().joined(separator: "\n"))], &transaction)
     }
 
     static func removeRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {

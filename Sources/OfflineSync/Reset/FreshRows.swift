@@ -15,8 +15,16 @@ enum FreshRows {
     ) throws {
         var before = try entries(of: page, in: table, &transaction)
         var rows: [Record] = []
+        // Those that a pull without parameters has met as well need none.
+        var plain: Set<String> = []
+        if hasParameters, !page.setAside.isEmpty {
+            let ids = page.setAside.map { FieldValue.string(key($0.id, table)) }
+            let query = ConfigurationTable.query(.freshRow, table.name).filtered(by: Column("key").isAny(of: ids))
+            let entries = try transaction.records(query).map { try Entry($0, table) }
+            plain = Set(entries.filter { $0.setAside != nil && !$0.hasParameters }.map(\.key))
+        }
         func setAside(_ other: SetAsideRow, at key: String) {
-            let reason = other.reason + (hasParameters ? parametersMark : "")
+            let reason = other.reason + (hasParameters && !plain.contains(key) ? parametersMark : "")
             rows.append(row(key, table, value: .string(other.id), reason: .string(reason)))
         }
         for record in page.records {

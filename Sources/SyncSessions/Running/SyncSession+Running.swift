@@ -27,7 +27,8 @@ extension SyncSession {
             switch event {
             case .suspended, .resumed:
                 // What keeps changes from being sent is told as long as they are to be.
-                if running.machine.failsBecauseOfPush != wasOfPush { running.set(running.lastingError) }
+                let isOfPush = running.machine.failsBecauseOfPush
+                if isOfPush != wasOfPush, running.machine.hold == nil { running.set(running.lastingError) }
             default: break
             }
             for effect in effects {

@@ -416,4 +416,36 @@ struct AssignedIDTests {
         #expect(try await store.read(Query("Lists")).records.map(\.id) == ["new", "r1"])
         #expect(try await store.verifyQueue().isEmpty)
     }
+
+    @Test("a forced purge of a table whose server chooses ids knows what is on its way", arguments: [true, false])
+    func forcedPurge(_ isInsert: Bool) async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["Lists"]))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let server = InterceptedServer(remote)
+        let table = TableDefinition("Lists", columns: [.init("text", .string)], assignsIDs: true)
+        let store = MemoryStore(try StoreSchema([table]))
+        let context = SyncContext(store: store, remote: server)
+        let lists = try context.table("Lists")
+        try await lists.insert(["text": "milk"], id: "l")
+        if !isInsert {
+            _ = try await context.push()
+            try await lists.update(Record(id: "l", ["text": "given up"]))
+        }
+        server.intercept(.late)
+        _ = try await syncErrorCode { _ = try await context.push() }
+        #expect(try await context.forcePurge("Lists") == 1)
+        if isInsert { await server.deliver() }
+        try await context.pull(Query("Lists"))
+        let id = try #require(try await store.read(Query("Lists")).records.first?.id.stringValue)
+        #expect(id == "l")
+        try await lists.update(Record(id: .string(id), ["text": "mine"]))
+        await server.deliver()
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(emulator.rows(in: "Lists").map { $0["text"] } == ["mine"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
 }

@@ -116,4 +116,20 @@ struct ResetSetAsideTests {
             #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
         }
     }
+
+    @Test("met by a pull without parameters first, they leave the list once they are gone")
+    func metWithoutParametersFirst() async throws {
+        server.write("a", "a")
+        server.reset(to: ["a": "other"])
+        server.unfit("a")
+        let pulls =
+            [FreshPull(Query("TodoItem"))]
+            + [FreshPull(Query("TodoItem"), options: PullOptions(parameters: ["project": "2"]))]
+        _ = try await context.reset(onto: pulls, discardsChanges: false)
+        try await context.endReset()
+        #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+        server.remove("a")
+        try await context.pull(Query("TodoItem"), options: .init(reconciles: true))
+        #expect(try await context.setAsideRows().isEmpty)
+    }
 }
