@@ -7,7 +7,8 @@ public typealias RemoteRule = Rule<RemoteSubject>
 public enum RemoteRules {
     /// All rules, by chapter.
     public static let all: [RemoteRule] =
-        inserting + ids + updating + conflicting + restoring + deleting + tombstones + reading + confirming + paging
+        inserting + ids + updating + values + conflicting + racing + restoring + deleting + tombstones + reading
+        + confirming + paging
         + telling + changes
         + interleaving + settingAside + failing + foreignAnswers + cancelling + batches
 
@@ -22,6 +23,7 @@ public enum RemoteRules {
         Chapter("insert", "Inserting"),
         Chapter("id", "Ids"),
         Chapter("update", "Updating"),
+        Chapter("value", "Values"),
         Chapter("conflict", "Conflicts"),
         Chapter("restore", "Bringing deleted rows back"),
         Chapter("delete", "Deleting"),

@@ -20,6 +20,17 @@ struct DatasyncHarness: RemoteHarness {
     var name: String { "DatasyncRemote, protocol \(dialect.rawValue)" }
 
     func makeWorld(_ table: TableDefinition) async throws -> any RemoteWorld { DatasyncWorld(self, table) }
+
+    /// The Node server has JavaScript's numbers, and keeps nothing of an object or a list.
+    func keeps(_ value: FieldValue) -> Bool {
+        guard dialect == .azureMobileApps else { return true }
+        switch value {
+        case .int64(let number): return number.magnitude <= 1 << 53
+        case .decimal(let number): return Double(number.text)?.description == number.text
+        case .json: return false
+        default: return true
+        }
+    }
 }
 
 private struct EmulatorFailure: Error, CustomStringConvertible {
@@ -36,6 +47,8 @@ final class DatasyncWorld: RemoteWorld {
         var hidden: Set<String> = []
         var held: HeldWrite?
         var choosesIDs = false
+        /// What is done before a request, and how many come until then.
+        var interposed: (count: Int, action: @Sendable () async throws -> Void)?
     }
 
     /// A write that waits for its commit.
@@ -61,7 +74,7 @@ final class DatasyncWorld: RemoteWorld {
         self.state = state
         var configuration = EmulatorConfiguration(
             dialect: harness.dialect == .datasync ? .datasync : .azureMobileApps,
-            tables: [EmulatedTableDefinition(table.name, columns: [:], softDelete: true)]
+            tables: [EmulatedTableDefinition(table.name, columns: Self.columns(table, harness), softDelete: true)]
         )
         configuration.pageSize = harness.pageSize
         configuration.clock = { state.state.withLock(\.now) }
@@ -78,6 +91,32 @@ final class DatasyncWorld: RemoteWorld {
             for await _ in held.released.stream {}
         }
         emulator = Emulator(configuration)
+    }
+
+    /// Only a column that is declared keeps the digits of a decimal number. Other tables keep whatever comes.
+    private static func columns(
+        _ table: TableDefinition,
+        _ harness: DatasyncHarness
+    ) -> EmulatedTableDefinition.Columns {
+        var columns: EmulatedTableDefinition.Columns = [:]
+        guard harness.dialect == .datasync, table.columns.contains(where: { $0.type == .decimal }) else {
+            return columns
+        }
+        for column in table.columns where !column.isLocal {
+            let type: EmulatedTableDefinition.ColumnType =
+                switch column.type {
+                case .bool: .boolean
+                case .int64: .integer
+                case .double: .number
+                case .decimal: .decimal
+                case .string: .text
+                case .date: .date
+                case .bytes: .bytes
+                case .json: .json
+                }
+            columns[column.name] = type.optional
+        }
+        return columns
     }
 
     func makeRemote() async throws -> any SyncRemote {
@@ -125,7 +164,10 @@ final class DatasyncWorld: RemoteWorld {
 
     private static func members(of record: Record, _ table: TableDefinition) throws -> [String: JSONValue] {
         let json = try RecordCoding(table).json(of: table.withoutLocalColumns(record), includingNulls: false)
-        return try JSONValue(parsing: Data(json.text.utf8)).object ?? [:]
+        var members = try JSONValue(parsing: Data(json.text.utf8)).object ?? [:]
+        // Read as JSON, they would become binary numbers.
+        for case (let name, .decimal(let number)) in record.fields { members[name] = .decimal(number.text) }
+        return members
     }
 
     func rows() async throws -> [Record] {
@@ -141,6 +183,10 @@ final class DatasyncWorld: RemoteWorld {
     func settle() async throws { state.state.withLock { $0.now += 3_600_000 } }
 
     func requestCount() async throws -> Int { state.state.withLock(\.requests) }
+
+    func before(request number: Int, _ action: (@Sendable () async throws -> Void)?) async throws {
+        state.state.withLock { $0.interposed = action.map { (number, $0) } }
+    }
 
     func parameters() async throws -> [[String: String]] { state.state.withLock(\.parameters) }
 
@@ -190,6 +236,13 @@ final class DatasyncWorld: RemoteWorld {
     // MARK: What answers the adapter
 
     private func answer(_ request: EmulatorRequest) async throws -> EmulatorResponse {
+        let action = state.state.withLock { state -> (@Sendable () async throws -> Void)? in
+            state.interposed?.count -= 1
+            guard state.interposed?.count == 0 else { return nil }
+            defer { state.interposed = nil }
+            return state.interposed?.action
+        }
+        try await action?()
         let (fault, hidden) = state.state.withLock { state in
             state.requests += 1
             state.parameters.append(Dictionary(request.options.map { ($0.name, $0.value) }) { $1 })

@@ -45,6 +45,8 @@ struct FaultyRemote: SyncRemote {
 
     var replacesWholeRows: Bool { replacing ?? base.replacesWholeRows }
     var idRule: RowIDRule { rule ?? base.idRule }
+    var restoresInSteps: Bool { base.restoresInSteps }
+    var keepsCreatedAt: Bool { base.keepsCreatedAt }
     var maximumBatchSize: Int { batchSize ?? base.maximumBatchSize }
 
     func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>] {

@@ -322,7 +322,7 @@ extension RemoteMutant {
 
 extension FaultyRemote {
     /// Changes every page that comes.
-    fileprivate mutating func everyPage(_ change: @escaping @Sendable (inout PullPage) -> Void) {
+    mutating func everyPage(_ change: @escaping @Sendable (inout PullPage) -> Void) {
         paging = { remote, request in
             var page = try await request.ask(remote)
             change(&page)

@@ -32,7 +32,7 @@ struct RemoteMutant: Sendable, CustomTestStringConvertible {
         return harness
     }
 
-    static let all: [RemoteMutant] = writing + reading + pulling + others
+    static let all: [RemoteMutant] = writing + reading + pulling + others + ways + racing + conditions
 
     private static let writing: [RemoteMutant] = [
         RemoteMutant("answers an insert with what was sent", "insert.returns-row") {

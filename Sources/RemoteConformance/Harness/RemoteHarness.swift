@@ -15,13 +15,23 @@ public protocol RemoteHarness: Sendable {
     /// Makes a back end with one empty table, and a way to it. Each rule asks for one of its own.
     ///
     /// The back end keeps every column that it is sent; where columns are declared there, it has besides those of the table
-    /// one with the name `extra`, of texts, which the table does not declare.
+    /// two that the table does not declare: one with the name `extra`, of texts, and one with the name `count`, of whole
+    /// numbers.
     func makeWorld(_ table: TableDefinition) async throws -> any RemoteWorld
+
+    /// Whether the back end can keep a value that is sent to it. True by default.
+    ///
+    /// A back end that has no numbers but binary ones says false of a whole number above 2⁵³, say. Such values are left out
+    /// of what is written through the remote and past it.
+    func keeps(_ value: FieldValue) -> Bool
 }
 
 extension RemoteHarness {
     /// True.
     public var keepsDeletedRows: Bool { true }
+
+    /// True.
+    public func keeps(_ value: FieldValue) -> Bool { true }
 }
 
 /// A back end, the remote that is judged, and whoever else writes to the back end.
@@ -63,6 +73,10 @@ public protocol RemoteWorld: Sendable {
     /// Has every request meet a fault from now on; nil ends that. Not offered by default.
     func meet(_ fault: RemoteFault?) async throws
 
+    /// Has something done right before a request reaches the back end: the one with this number, counted from now on, 1 being
+    /// the next. It is done once; nil gives up what has not been done yet. Not offered by default.
+    func before(request number: Int, _ action: (@Sendable () async throws -> Void)?) async throws
+
     /// The parameters of the addresses of all requests that have reached the back end, by name and as they were meant, in
     /// the order of the requests. Not offered by default.
     func parameters() async throws -> [[String: String]]
@@ -88,6 +102,11 @@ extension RemoteWorld {
 
     /// Not offered.
     public func meet(_ fault: RemoteFault?) async throws { throw Unsupported("the world has no function 'meet'") }
+
+    /// Not offered.
+    public func before(request number: Int, _ action: (@Sendable () async throws -> Void)?) async throws {
+        throw Unsupported("the world has no function 'before'")
+    }
 
     /// Not offered.
     public func parameters() async throws -> [[String: String]] {

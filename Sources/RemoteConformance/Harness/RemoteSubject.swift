@@ -15,12 +15,16 @@ public struct RemoteSubject: ConformanceSubject {
     }
 
     /// What the harness and a remote made for the purpose declare: `tombstones` where the back end keeps deleted rows,
-    /// `batches` where it takes more than one operation at a time.
+    /// `batches` where it takes more than one operation at a time, `createdAt` where values of that column go back with
+    /// their rows, `steps` where bringing a row back takes several requests.
     public func capabilities() async throws -> Set<String> {
         var capabilities: Set<String> = harness.keepsDeletedRows ? [Self.tombstones] : []
         let world = try await harness.makeWorld(.items)
         do {
-            if try await world.makeRemote().maximumBatchSize > 1 { capabilities.insert(Self.batches) }
+            let remote = try await world.makeRemote()
+            if remote.maximumBatchSize > 1 { capabilities.insert(Self.batches) }
+            if remote.keepsCreatedAt { capabilities.insert(Self.createdAt) }
+            if remote.restoresInSteps { capabilities.insert(Self.steps) }
         } catch {
             await world.close()
             throw error
@@ -31,4 +35,6 @@ public struct RemoteSubject: ConformanceSubject {
 
     static let tombstones = "tombstones"
     static let batches = "batches"
+    static let createdAt = "createdAt"
+    static let steps = "steps"
 }

@@ -77,8 +77,8 @@ extension RemoteRules {
             "batch.answers",
             "What became of each, in the order of the batch:",
             in: "SyncRemote.send",
-            "Sends inserts, updates and deletions, those that conflict among them, in batches as large as allowed: one answer"
-                + " each, in their order, what the single calls say, and those behind a conflict are made."
+            "Sends inserts, updates and deletions, also under older versions and of deleted rows, in batches as large as"
+                + " allowed: one answer each, in their order, what the single calls say, and those behind a conflict are made."
         ) { trial in
             try await trial.expectBatch()
         },
@@ -130,43 +130,71 @@ extension RemoteTrial {
         }
     }
 
+    /// What a batch is made of: the operation, the row in the way where it is a conflict, and the code it fails with.
+    private struct Member {
+        var operation: RemoteOperation
+        var code: RemoteError.Code?
+
+        init(_ operation: RemoteOperation, _ code: RemoteError.Code? = nil) {
+            (self.operation, self.code) = (operation, code)
+        }
+
+        var id: String {
+            switch operation {
+            case .insert(let record, _), .update(let record, _, _, _): record.id.stringValue ?? ""
+            case .delete(let id, _, _): id
+            }
+        }
+    }
+
     fileprivate func expectBatch() async throws {
         let (old, _) = try await makeChanged("changed")
+        let (stale, _) = try await makeChanged("stays")
         let rows = try await make("free", "gone", "taken")
-        let operations: [RemoteOperation] = [
-            .insert(.local("new"), into: .items),
-            .update(.local("changed"), in: .items, version: old.version, restoring: false),
-            .update(.local("free"), in: .items, version: rows[0].version, restoring: false),
-            .insert(.local("taken"), into: .items),
-            .delete("gone", from: .items, version: rows[1].version),
-            .update(.local("unknown"), in: .items, version: nil, restoring: false),
-            .insert(.local("last"), into: .items),
+        var members = [
+            Member(.insert(.local("new"), into: .items)),
+            Member(.update(.local("changed"), in: .items, version: old.version, restoring: false), .conflict),
+            Member(.update(.local("free"), in: .items, version: rows[0].version, restoring: false)),
+            Member(.insert(.local("taken"), into: .items), .conflict),
+            Member(.delete("gone", from: .items, version: rows[1].version)),
+            Member(.delete("stays", from: .items, version: stale.version), .conflict),
+            Member(.update(.local("unknown"), in: .items, version: nil, restoring: false), .notFound),
         ]
-        let expected: [RemoteError.Code?] = [nil, .conflict, nil, .conflict, nil, .notFound, nil]
-        var answers: [Result<RemoteOperationAnswer, any Error>] = []
-        for start in stride(from: 0, to: operations.count, by: remote.maximumBatchSize) {
-            let end = min(start + remote.maximumBatchSize, operations.count)
-            answers += try await remote.send(Array(operations[start..<end]))
+        var expected: Set = ["changed", "stays", "free", "taken", "new", "last"]
+        if keepsDeletedRows {
+            let live = try await make("other")[0]
+            try await world.write([.delete("other")])
+            let (dead, back) = (try await makeTombstone("dead"), try await makeTombstone("back"))
+            members += [
+                Member(.update(.local("dead"), in: .items, version: dead.version, restoring: false), .conflict),
+                Member(.update(.local("other"), in: .items, version: live.version, restoring: true), .conflict),
+                Member(.update(.local("back"), in: .items, version: back.version, restoring: true)),
+            ]
+            expected.insert("back")
         }
-        guard answers.count == operations.count else {
-            return trial.report("a batch", expected: "\(operations.count) answers", got: "\(answers.count)")
+        members.append(Member(.insert(.local("last"), into: .items)))
+        var answers: [Result<RemoteOperationAnswer, any Error>] = []
+        for start in stride(from: 0, to: members.count, by: remote.maximumBatchSize) {
+            let end = min(start + remote.maximumBatchSize, members.count)
+            answers += try await remote.send(members[start..<end].map(\.operation))
+        }
+        guard answers.count == members.count else {
+            return trial.report("a batch", expected: "\(members.count) answers", got: "\(answers.count)")
         }
         for (index, answer) in answers.enumerated() {
-            let input = "operation \(index + 1) of a batch"
-            switch (answer, expected[index]) {
-            case (.success(.row(let record)), nil):
-                try await expect(record, isAsInBackEnd: record.id.stringValue ?? "", input)
+            let (input, id) = ("operation \(index + 1) of a batch", members[index].id)
+            switch (answer, members[index].code) {
+            case (.success(.row(let record)), nil): try await expect(record, isAsInBackEnd: id, input)
             case (.success(.deletion(let deletion)), nil): trial.expect(deletion, equals: .confirmed, input)
             case (.failure(let error as RemoteError), let code?):
                 trial.expect(error.code == code, input, expected: ".\(code)", got: brief(error))
                 guard code == .conflict else { continue }
-                let id = index == 1 ? "changed" : "taken"
                 try await expect(error.serverRecord, isAsInBackEnd: id, input + "; the error's serverRecord")
             case (.success, let code?): trial.report(input, expected: ".\(code)", got: "success")
             case (.failure(let error), _): trial.report(input, expected: "success or a RemoteError", got: brief(error))
             }
         }
         let live = try await world.rows().filter { !$0.isDeleted }.compactMap(\.id.stringValue)
-        trial.expect(Set(live), equals: ["changed", "free", "taken", "new", "last"], "live rows after a batch")
+        trial.expect(Set(live), equals: expected, "live rows after a batch")
     }
 }

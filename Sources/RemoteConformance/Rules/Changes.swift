@@ -73,6 +73,58 @@ extension RemoteRules {
             )
         },
         rule(
+            "pull.condition-and-cursor",
+            "The first page of a pull of what changed since a cursor was given;",
+            in: "PullPosition.changes",
+            "Pulls 30 rows where one of two conditions holds, lets everything settle, pulls, and changes one of them and one of the"
+                + " others: the next pull brings the one that satisfies a condition, and not all again; or the query is refused"
+                + " before anything is sent."
+        ) { trial in
+            try await trial.makeConditioned(30)
+            let number = Column("number")
+            var replica = Replica(trial.remote, trial.trial, pageSize: 4)
+            replica.query = Query(trial.table.name).filtered(by: number < 12 || number > 20)
+            guard try await trial.isPulled(&replica) else { return }
+            try await trial.world.settle()
+            try await replica.pull()
+            let changes = ["row-2", "row-15", "row-25"].map { BackEndChange.change($0, ["text": "changed"]) }
+            try await trial.world.write(changes)
+            replica.forget()
+            try await replica.pull()
+            let brought = Set(replica.rows.keys)
+            trial.trial.expect(
+                brought.isSuperset(of: ["row-2", "row-25"]) && !brought.contains("row-15") && brought.count < 12,
+                "a pull where number < 12 or number > 20, after three of 30 rows changed, all of them settled",
+                expected: "those two that satisfy the condition, and not all others again",
+                got: shown(brought)
+            )
+        },
+        rule(
+            "pull.condition-and-deletion",
+            everyChange,
+            in: "SyncRemote.page",
+            needs: RemoteSubject.tombstones,
+            "Pulls rows that satisfy a condition, has one of them deleted, and pulls from the cursor with that condition, at once"
+                + " and when all is settled: the deleted row comes, and says so; or the query is refused before anything is sent."
+        ) { trial in
+            try await trial.makeConditioned(12)
+            var replica = Replica(trial.remote, trial.trial, pageSize: 4)
+            replica.query = Query(trial.table.name).filtered(by: Column("number") > 5 && Column("flag") == true)
+            guard try await trial.isPulled(&replica) else { return }
+            for (id, when) in [("row-8", "at once"), ("row-10", "when all is settled")] {
+                try await trial.world.write([.delete(id)])
+                try await replica.pull()
+                trial.trial.expect(
+                    replica.deleted.contains(id),
+                    "a pull from a cursor with a condition, after a row that satisfied it was deleted, \(when)",
+                    expected: "the tombstone of '\(id)'",
+                    got: "\(shown(replica.rows[id])); deleted \(shown(replica.deleted))"
+                )
+                try await trial.world.settle()
+                try await replica.pull()
+            }
+        },
+        rule(
             "pull.unknown-cursor",
             "of all rows without one, and with one that the remote cannot read.",
             in: "PullPosition.changes",
@@ -190,6 +242,19 @@ private struct Forgetful: SyncRemote {
 
 extension RemoteTrial {
     var keepsDeletedRows: Bool { trial.subject.harness.keepsDeletedRows }
+
+    /// Whether a pull with a condition works; one that is refused has to be before anything is sent.
+    fileprivate func isPulled(_ replica: inout Replica) async throws -> Bool {
+        let before = try await world.requestCount()
+        do {
+            try await replica.pull()
+            return true
+        } catch let error as RemoteError where error.code == .invalidRequest {
+            let sent = try await world.requestCount() - before
+            trial.expect(sent, equals: 0, "requests of a query that is refused")
+            return false
+        }
+    }
 
     fileprivate func expectCounted(_ call: String, _ body: () async throws -> Void) async throws {
         let before = try await world.requestCount()

@@ -90,6 +90,33 @@ extension RemoteRules {
             )
         },
         rule(
+            "failure.sent-once",
+            "A change is sent once: whether it is sent again is for the engine to decide.",
+            in: "SyncRemote",
+            "Loses the requests of an insert, an update and a deletion, has the back end fail, ask to come back later, and refuse"
+                + " them: one request was sent for each, and no change is made."
+        ) { trial in
+            try await trial.makeRows(3)
+            let rows = Set(try await trial.world.rows().map(\.essence))
+            let calls = try await trial.calls().filter { ["insert", "update", "delete"].contains($0.name) }
+            for fault in [RemoteFault.requestLost, .serverFailure, .throttled, .refused] {
+                for (name, call) in calls {
+                    let before = try await trial.world.requestCount()
+                    try await trial.meeting(fault) {
+                        do {
+                            _ = try await call()
+                        } catch is RemoteError {
+                            // Which one is for the other rules.
+                        }
+                    }
+                    let sent = try await trial.world.requestCount() - before
+                    trial.trial.expect(sent, equals: 1, "requests of '\(name)' under the fault '\(fault)'")
+                }
+            }
+            let isSame = Set(try await trial.world.rows().map(\.essence)) == rows
+            trial.trial.expect(isSame, "changes that meet faults", expected: "no change", got: "other rows")
+        },
+        rule(
             "failure.passes",
             "It keeps no rows and makes no decision about conflicts.",
             in: "SyncRemote",

@@ -6,6 +6,39 @@ extension RemoteRules {
     /// The sizes that are tried; nil leaves it to the server.
     static let pageSizes: [Int?] = [nil, 1, 3, 7, 100]
 
+    private typealias Condition = (text: String, predicate: QueryPredicate, isRight: @Sendable (Int) -> Bool)
+
+    /// Conditions on the rows of `makeConditioned`, and the numbers of those that satisfy them.
+    private static var conditions: [Condition] {
+        let (number, text, flag) = (Column("number"), Column("text"), Column("flag") == true)
+        let date = Column("date")
+        let instant = { (number: Int64) in
+            FieldValue.date(Timestamp(milliseconds: Record.firstInstant + number))
+        }
+        return [
+            ("number > 5", number > 5, { $0 > 5 }), ("text == 'row-3'", text == "row-3", { $0 == 3 }),
+            ("flag == true", flag, { $0 % 2 == 0 }), ("number < 0", number < 0, { _ in false }),
+            ("number <= 8 and flag", number <= 8 && flag, { $0 % 2 == 0 && $0 <= 8 }),
+            ("number < 3 or number > 11", number < 3 || number > 11, { $0 < 3 || $0 > 11 }),
+            (
+                "(flag or number > 11) and number < 9", (flag || number > 11) && number < 9,
+                { $0 % 2 == 0 && $0 < 9 }
+            ),
+            (
+                "number > 9 or number < 7 and flag", number > 9 || number < 7 && flag,
+                { $0 > 9 || $0 < 7 && $0 % 2 == 0 }
+            ),
+            ("not (number > 5)", !(number > 5), { $0 <= 5 }),
+            ("not (flag and number > 5)", !(flag && number > 5), { $0 % 2 != 0 || $0 <= 5 }),
+            ("text == null", text == FieldValue.null, { $0 % 5 == 0 }),
+            ("text != null", text != FieldValue.null, { $0 % 5 != 0 }),
+            ("text != 'row-3'", text != "row-3", { $0 != 3 }),
+            ("text == \"it's 'quoted'\"", text == "it's 'quoted'", { $0 == 7 }),
+            ("date == an instant with milliseconds", date == instant(4), { $0 == 4 }),
+            ("date > an instant with milliseconds", date > instant(9), { $0 > 9 }),
+        ]
+    }
+
     static let paging: [RemoteRule] = [
         rule(
             "page.everything",
@@ -85,17 +118,11 @@ extension RemoteRules {
             "page.predicate",
             "The table and a predicate, the same for all pages of a pull.",
             in: "SyncRemote.page",
-            "Pulls everything and changes with conditions on a number, a text, a truth value, and two of them: the rows that"
-                + " satisfy them and no others; or the query is refused before anything is sent."
+            "Pulls everything and changes with conditions on numbers, texts with quotes, nulls, truth values and instants with"
+                + " milliseconds, and with several of them joined by and, or and not: the rows that satisfy them and no others;"
+                + " or the query is refused before anything is sent."
         ) { trial in
-            try await trial.makeRows(15)
-            let number = Column("number")
-            let isEven: @Sendable (Double) -> Bool = { Int($0) % 2 == 0 }
-            let conditions: [(String, QueryPredicate, @Sendable (Double) -> Bool)] = [
-                ("number > 5", number > 5, { $0 > 5 }), ("text == 'row-3'", Column("text") == "row-3", { $0 == 3 }),
-                ("flag == true", Column("flag") == true, isEven), ("number < 0", number < 0, { _ in false }),
-                ("number <= 8 and flag", number <= 8 && Column("flag") == true, { isEven($0) && $0 <= 8 }),
-            ]
+            try await trial.makeConditioned(15)
             for (text, predicate, isRight) in conditions {
                 for start in [PullPosition.everything, .changes(since: nil)] {
                     try await trial.expectRows(predicate, from: start, "a pull where \(text)", isRight)
@@ -186,11 +213,27 @@ extension RemoteTrial {
         }
     }
 
+    /// Another client makes rows with the numbers from 0: every fifth without a text, one with quotes in it, and each with an
+    /// instant a millisecond after the one before it.
+    func makeConditioned(_ count: Int) async throws {
+        try await world.write(
+            (0..<count)
+                .map { number in
+                    var row = Record.item("row-\(number)", Double(number))
+                    row["text"] = number == 7 ? "it's 'quoted'" : .string("row-\(number)")
+                    if number % 5 == 0 { row["text"] = .null }
+                    row["flag"] = .bool(number % 2 == 0)
+                    row["date"] = .date(Timestamp(milliseconds: Record.firstInstant + Int64(number)))
+                    return .insert(row)
+                }
+        )
+    }
+
     fileprivate func expectRows(
         _ predicate: QueryPredicate,
         from start: PullPosition,
         _ input: String,
-        _ isRight: (Double) -> Bool
+        _ isRight: (Int) -> Bool
     ) async throws {
         var replica = Replica(remote, trial, pageSize: 4)
         replica.query = Query(table.name).filtered(by: predicate)
@@ -205,7 +248,7 @@ extension RemoteTrial {
         let expected = try await world.rows()
             .filter { row in
                 guard case .double(let number)? = row["number"] else { return false }
-                return isRight(number)
+                return isRight(Int(number))
             }
         replica.expectSame(as: expected, input)
     }

@@ -80,6 +80,25 @@ extension RemoteRules {
             }
             trial.expect(try await trial.row("a"), isLike: nil, "a tombstone under a version for an unknown id")
         },
+        rule(
+            "tombstone.has-the-content",
+            "the tombstone gets the content, and the restoring update, with the version that came back, shows it.",
+            in: "SyncRemote.writeTombstone",
+            needs: RemoteSubject.steps,
+            "Writes a tombstone over one, under its version and with other values, by a remote that brings rows back in steps: it"
+                + " is deleted still, and has those values in the back end."
+        ) { trial in
+            let old = try await trial.makeTombstone("a")
+            let record = Record.local("a", ["text": "brought back"])
+            let answer = try await trial.remote.writeTombstone(record, in: trial.table, version: old.version)
+            let input = "a tombstone with other values"
+            try await trial.expectTombstone("a", answer, input)
+            let row = try await trial.row("a")
+            var expected = record
+            // A server that does not replace whole rows keeps what was deleted with the row.
+            expected["extra"] = row?["extra"]
+            trial.expect(row, hasContentOf: expected, input + "; the back end")
+        },
     ]
 }
 

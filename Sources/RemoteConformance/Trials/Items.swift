@@ -19,6 +19,9 @@ extension Record {
     /// Texts of rows that must not stand in messages.
     static let secrets = ["ours-and-secret", "theirs-and-secret"]
 
+    /// The instant of the first of several rows; it has milliseconds.
+    static let firstInstant: Int64 = 1_612_325_106_789
+
     /// A row as other clients write it.
     static func item(_ id: String, _ number: Double = 1.5) -> Record {
         Record(
@@ -56,7 +59,7 @@ extension Record {
 
 extension FieldValue {
     /// An instant with milliseconds.
-    static let instant = FieldValue.date(Timestamp(milliseconds: 1_612_325_106_789))
+    static let instant = FieldValue.date(Timestamp(milliseconds: Record.firstInstant))
 }
 
 /// A row as a message shows it: all its values, or those in which it differs from another.

@@ -7,7 +7,7 @@ struct RemoteTrial: Sendable {
     let trial: Trial<RemoteSubject>
     let world: any RemoteWorld
     let remote: any SyncRemote
-    let table = TableDefinition.items
+    let table: TableDefinition
 
     /// Runs a rule on a world of its own.
     static func run(_ trial: Trial<RemoteSubject>, _ body: RemoteRules.Body) async throws {
@@ -21,16 +21,17 @@ struct RemoteTrial: Sendable {
     /// The rule cannot go on; what is wrong was reported.
     struct Stopped: Error {}
 
-    private init(_ trial: Trial<RemoteSubject>) async throws {
-        let world = try await trial.subject.harness.makeWorld(.items)
+    private init(_ trial: Trial<RemoteSubject>, _ table: TableDefinition = .items) async throws {
+        let world = try await trial.subject.harness.makeWorld(table)
         trial.afterwards { await world.close() }
         self.trial = trial
         self.world = world
+        self.table = table
         remote = try await world.makeRemote()
     }
 
     /// The same rule on another world.
-    func anew() async throws -> RemoteTrial { try await RemoteTrial(trial) }
+    func anew(_ table: TableDefinition = .items) async throws -> RemoteTrial { try await RemoteTrial(trial, table) }
 
     // MARK: The back end
 

@@ -7,8 +7,9 @@ internal import SyncContract
 struct Replica: Sendable {
     var remote: any SyncRemote
     var pageSize: Int?
-    var query = Query("items")
+    var query: Query
     var parameters: [String: String] = [:]
+    let table: TableDefinition
     let trial: Trial<RemoteSubject>
     private(set) var rows: [String: Record] = [:]
     private(set) var deleted: Set<String> = []
@@ -20,8 +21,15 @@ struct Replica: Sendable {
     /// A pull of a few hundred rows that takes more pages than this goes round in a circle.
     private static let mostPages = 600
 
-    init(_ remote: any SyncRemote, _ trial: Trial<RemoteSubject>, pageSize: Int? = nil) {
+    init(
+        _ remote: any SyncRemote,
+        _ trial: Trial<RemoteSubject>,
+        pageSize: Int? = nil,
+        of table: TableDefinition = .items
+    ) {
         self.remote = remote
+        self.table = table
+        query = Query(table.name)
         self.trial = trial
         self.pageSize = pageSize
     }
@@ -54,7 +62,7 @@ struct Replica: Sendable {
             }
             let page = try await remote.page(
                 query,
-                of: .items,
+                of: table,
                 at: current,
                 pageSize: pageSize,
                 parameters: parameters

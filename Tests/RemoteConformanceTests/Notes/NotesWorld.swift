@@ -10,6 +10,12 @@ import Synchronization
 struct NotesHarness: RemoteHarness {
     let name = "NotesRemote"
 
+    /// The service has no numbers but whole and binary ones.
+    func keeps(_ value: FieldValue) -> Bool {
+        guard let number = value.decimalValue else { return true }
+        return Double(number.text)?.description == number.text
+    }
+
     func makeWorld(_ table: TableDefinition) async throws -> any RemoteWorld { try await NotesWorld(table) }
 }
 
@@ -22,6 +28,8 @@ final class NotesWorld: RemoteWorld {
         var requests = 0
         var fault: RemoteFault?
         var hidden: Set<String> = []
+        /// What is done before a request, and how many come until then.
+        var interposed: (count: Int, action: @Sendable () async throws -> Void)?
         /// The requests that hang.
         var hanging: [AsyncStream<Never>.Continuation] = []
 
@@ -116,6 +124,10 @@ final class NotesWorld: RemoteWorld {
 
     func meet(_ fault: RemoteFault?) async throws { state.state.withLock { $0.meet(fault) } }
 
+    func before(request number: Int, _ action: (@Sendable () async throws -> Void)?) async throws {
+        state.state.withLock { $0.interposed = action.map { (number, $0) } }
+    }
+
     // MARK: What answers the remote
 
     private static func answer(
@@ -124,6 +136,13 @@ final class NotesWorld: RemoteWorld {
         _ service: NotesService,
         _ box: Box
     ) async throws -> EmulatorResponse {
+        let action = box.state.withLock { state -> (@Sendable () async throws -> Void)? in
+            state.interposed?.count -= 1
+            guard state.interposed?.count == 0 else { return nil }
+            defer { state.interposed = nil }
+            return state.interposed?.action
+        }
+        try await action?()
         let (fault, hidden) = box.state.withLock { state in
             state.requests += 1
             return (state.fault, state.hidden)

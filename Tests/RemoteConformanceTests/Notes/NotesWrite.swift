@@ -36,6 +36,8 @@ struct NotesWrite {
         }
         // Neither what the server sets nor what stays on the device is sent; undeclared columns are.
         var sent = record.withoutSystemProperties()
+        // To the service it is a column like any other, and would be blanked.
+        if let created = record["createdAt"] { sent["createdAt"] = created }
         for column in table.columns where column.isLocal { sent[column.name] = nil }
         do {
             row = try RecordCoding(table).json(of: sent, includingNulls: false)
