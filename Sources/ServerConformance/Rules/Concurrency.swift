@@ -92,6 +92,28 @@ extension ServerRules {
             }
         },
         rule(
+            "concurrency.equal-restores",
+            .both,
+            "Of 10 requests that bring a row back under one version at the same time exactly one is carried out.",
+            in: "datasync-protocol 1.5, 1.12; node-server-protocol2, Concurrency",
+            for: .softDelete,
+            "Deletes a row, sends them, three times over, counts the answers, and reads the row."
+        ) { server in
+            for _ in 0..<3 {
+                let row = try await server.insert()
+                try await server.delete(row)
+                guard let tombstone = try await server.listed(row.id) else { return }
+                let responses = try await server.atOnce(10) { _ in
+                    try await server.restore(row, headers: ["If-Match": tombstone.tag])
+                }
+                let won = responses.filter(\.isSuccess)
+                server.expectOne(won, of: responses, "10 restores with the version \(tombstone.tag)")
+                if won.count == 1 {
+                    try await server.expectUnchanged(try server.row(of: won[0]), after: "10 restores with one version")
+                }
+            }
+        },
+        rule(
             "concurrency.inserts",
             .both,
             "Inserts of different ids at the same time all succeed, and none is lost.",

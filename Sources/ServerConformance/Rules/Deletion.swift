@@ -194,6 +194,68 @@ extension ServerRules {
             }
         },
         rule(
+            "undelete.content",
+            .protocol3,
+            "The PUT that brings a row back replaces it like any other.",
+            in: "datasync-protocol 1.5; datasync-genuine II 4",
+            for: .softDelete,
+            "Deletes a row and brings it back with other values, and without its truth value."
+        ) { server in
+            let row = try await server.insert([.text: "old", .number: 1.0, .boolean: true])
+            try await server.delete(row)
+            let values: [ColumnKind: JSON] = [.text: "new", .number: 2.0]
+            let known = values.filter { server.profile.columns[$0.key] != nil }
+            var body = try server.changed(row, known).setting(["deleted": false])
+            let left = server.profile.columns[.boolean]
+            if let left { body = body.removing(left) }
+            let response = try await server.send("PUT", row.id, query: [server.speaks.includeDeleted], body)
+            try server.require(response, 200)
+            for (steps, row) in [
+                (response.request, try server.row(of: response)),
+                (response.request + "; GET", try await server.read(row.id)),
+            ] {
+                server.expectValues(row, known, steps)
+                guard let left, row?[left] == true else { continue }
+                server.report(response, expected: "'\(left)' false, null or absent, also when read again")
+            }
+        },
+        rule(
+            "undelete.stays-deleted",
+            .protocol3,
+            "PUT with __includedeleted=true and deleted:true writes a deleted row, which stays deleted under another version.",
+            in: "datasync-protocol 1.1, 1.5; datasync-genuine II 4",
+            for: .softDelete,
+            "Deletes a row, replaces it under its version with deleted:true and other values, asks for it in a list, and brings"
+                + " it back under the version of before."
+        ) { server in
+            let row = try await server.insert([.text: "old", .number: 1.0])
+            try await server.delete(row)
+            guard let tombstone = try await server.listed(row.id) else {
+                return server.trial.report("DELETE; list", expected: "the deleted row", got: "no row")
+            }
+            let values: [ColumnKind: JSON] = [.text: "new", .number: 2.0]
+            let known = values.filter { server.profile.columns[$0.key] != nil }
+            let body = try server.changed(row, known).setting(["deleted": true])
+            let (query, headers) = ([server.speaks.includeDeleted], ["If-Match": tombstone.tag])
+            let response = try await server.send("PUT", row.id, query: query, headers: headers, body)
+            try server.require(response, 200)
+            let written = try server.row(of: response)
+            server.expect(written.isDeleted, response, "'deleted': true")
+            server.expect(
+                ![row.version, tombstone.version].contains(written.version),
+                response,
+                "a version that the row never had"
+            )
+            server.expectValues(written, known, response.request)
+            server.expect(try await server.send("GET", row.id), 410, after: response.request)
+            let listed = try await server.listed(row.id)
+            server.expect(listed?.version == written.version, response, "the version in a list as well")
+            server.expectValues(listed, known, response.request + "; list")
+            let stale = try await server.restore(row, headers: headers)
+            server.expect(stale, 412, after: response.request)
+            server.expect(try await server.send("GET", row.id), 410, after: stale.request)
+        },
+        rule(
             "undelete.post",
             .protocol2,
             "POST to the row's path brings a deleted row back: 201, deleted:false.",

@@ -32,6 +32,13 @@ extension ServerRules {
             server.expectValues(try await server.read(row.id), [.text: .null], response.request + "; GET")
         },
         rule(
+            "patch.only-one",
+            .protocol2,
+            "No other row is touched.",
+            in: "node-server-protocol2, Update",
+            "Updates one of four rows whose ids begin with each other, and reads the others."
+        ) { server in try await server.expectOthersUntouched() },
+        rule(
             "patch.whole-row",
             .protocol2,
             "The answer is 200 and the whole row as it is stored.",

@@ -53,6 +53,70 @@ extension ServerRules {
             )
         },
         rule(
+            "replace.left-out",
+            .protocol3,
+            "PUT is a full replacement: a member that is left out becomes its default, and keeps nothing.",
+            in: "datasync-protocol 1.4, 1.5, 7.8; datasync-genuine I 1.4, II 3",
+            "Replaces a row that has a text, a number and an instant by one without each of those members."
+        ) { server in
+            for kind in [ColumnKind.text, .number, .date] {
+                guard let column = server.profile.columns[kind] else { continue }
+                let row = try await server.insert([kind: server.usual(kind)])
+                let body = try server.changed(row, [:]).removing(column)
+                let response = try await server.send("PUT", row.id, body)
+                // A column may be one that every body has to have.
+                if response.isRefusal {
+                    try await server.expectUnchanged(row, after: response.request)
+                    continue
+                }
+                try server.require(response, 200)
+                let old = row[column] ?? .null
+                server.expect(
+                    response.json?[column] ?? .null != old,
+                    response,
+                    "'\(column)' null, absent or its default"
+                )
+                let again = try await server.read(row.id)
+                server.expect(
+                    again != nil && again?[column] ?? .null != old,
+                    response,
+                    "'\(column)' null, absent or its default when read again"
+                )
+            }
+        },
+        rule(
+            "replace.null-clears",
+            .protocol3,
+            "An explicit null clears a column, or is refused where the column takes none.",
+            in: "datasync-protocol 1.4, 1.5; datasync-genuine I 1.4",
+            "Replaces a row that has a text, a number and an instant by one with null in each of those members."
+        ) { server in
+            for kind in [ColumnKind.text, .number, .date] {
+                guard let column = server.profile.columns[kind] else { continue }
+                let row = try await server.insert([kind: server.usual(kind)])
+                let response = try await server.update(row, [kind: .null])
+                if response.isRefusal {
+                    try await server.expectUnchanged(row, after: response.request)
+                    continue
+                }
+                try server.require(response, 200)
+                server.expect(response.json?[column] ?? .null == .null, response, "'\(column)': null")
+                let again = try await server.read(row.id)
+                server.expect(
+                    again != nil && again?[column] ?? .null == .null,
+                    response,
+                    "'\(column)': null when read again"
+                )
+            }
+        },
+        rule(
+            "replace.only-one",
+            .protocol3,
+            "No other row is touched.",
+            in: "datasync-protocol 1.5",
+            "Replaces one of four rows whose ids begin with each other, and reads the others."
+        ) { server in try await server.expectOthersUntouched() },
+        rule(
             "replace.version",
             .protocol3,
             "Every write changes the version, and the ETag says the new one.",
@@ -177,6 +241,29 @@ extension ServerRules {
 }
 
 extension ServerTrial {
+    /// A value of a column that is nothing's default.
+    fileprivate func usual(_ kind: ColumnKind) -> JSON {
+        switch kind {
+        case .text: "old"
+        case .boolean: true
+        case .number: 7.0
+        case .date: "2021-02-03T03:05:06.000Z"
+        }
+    }
+
+    /// Updates a row whose id is the beginning of others, and begins with another one; reports others that are changed.
+    func expectOthersUntouched() async throws {
+        let start = newID()
+        var rows: [ServerRow] = []
+        for end in ["", "-1", "-11", "-111"] {
+            note(start + end)
+            rows.append(try await insert(id: start + end))
+        }
+        let response = try await update(rows[1])
+        try require(response, 200)
+        for row in [rows[0], rows[2], rows[3]] { try await expectUnchanged(row, after: response.request) }
+    }
+
     /// Reports when a write leaves a row the version it had before, or answers with another ETag than its version's.
     func expectNewVersions(writing texts: [String]) async throws {
         var row = try await insert()

@@ -42,7 +42,7 @@ public enum KnownServer: String, Sendable, CaseIterable {
         + known(["create.empty-id"], "on Entity Framework it stores the empty id, which no address reaches")
 
     private static let predecessor3 = known(
-        ["undelete.put"],
+        ["undelete.put", "undelete.content", "undelete.stays-deleted"],
         "it brings rows back by PATCH with deleted:false only, then PUT"
     )
 
