@@ -54,6 +54,25 @@ extension StoreRules {
             await trial.expectChange(feed, ["items", "other"], "write to 'other' and delete all rows of 'items'")
         },
         rule(
+            "changes.inserts",
+            notDelivered,
+            in: source,
+            "Inserts a row: its table is told. Inserts its id again, and then writes to another table: only that one is told."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let feed = store.changes()
+            _ = try await store.write { try $0.insert(Record(id: "a"), into: "items") }
+            await trial.expectChange(feed, ["items"], "insert 'a' into 'items'")
+            _ = try await store.write { try $0.insert(Record(id: "a", ["int": 1]), into: "items") }
+            try await store.upsert([Record(id: "o")], table: "other")
+            await trial.expectChange(feed, ["other"], "insert 'a' into 'items' once more, then write to 'other'")
+            try await store.write { transaction in
+                _ = try transaction.insert(Record(id: "a"), into: "items")
+                _ = try transaction.insert(Record(id: "a"), into: "folding")
+            }
+            await trial.expectChange(feed, ["folding"], "insert 'a' into 'items', where it is, and into 'folding'")
+        },
+        rule(
             "changes.system-tables",
             "The tables in which a row was written or deleted, system tables included. Never empty.",
             in: "StoreChange",

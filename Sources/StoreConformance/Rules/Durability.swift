@@ -248,6 +248,39 @@ extension StoreRules {
             )
         },
         rule(
+            "durability.killed-keeps-inserts",
+            survives,
+            in: "SyncContextDataSource",
+            "Another process inserts rows without merging, one of them over a row that is there, rolls one back and is killed."
+                + " What was inserted must be there, and nothing else.",
+            needs: "durable",
+            drills: [
+                "writer": { trial in
+                    let store = try await trial.makeStore(at: trial.place())
+                    try await store.upsert([fullRow("a")], table: "items")
+                    for row in [Record(id: "a", ["int": 99]), fullRow("b"), fullRow("c")] {
+                        _ = try await store.write { try $0.insert(row, into: "items") }
+                    }
+                    do {
+                        try await store.write { transaction in
+                            _ = try transaction.insert(Record(id: "d"), into: "items")
+                            throw OwnError(number: 1)
+                        }
+                    } catch is OwnError {
+                        // This is what the closure throws.
+                    }
+                }
+            ]
+        ) { trial in
+            try await trial.runKilled("writer")
+            let store = try await trial.reopen()
+            trial.expectRows(
+                try await store.read(Query("items")).records,
+                ["a", "b", "c"].map { fullRow($0) },
+                "rows of a process that inserted them and was killed"
+            )
+        },
+        rule(
             "durability.killed-drops-unfinished",
             "never half a transaction",
             in: "SyncContextDataSource",

@@ -126,6 +126,39 @@ extension StoreRules {
             }
         },
         rule(
+            "sql.reads-its-writes",
+            "It reads what it has written.",
+            in: "StoreTransaction",
+            "Writes, merges, inserts and deletes in a transaction, and asks for the rows by a statement after each step.",
+            needs: "sql"
+        ) { trial in
+            let (store, _) = try await filledStore(trial)
+            let seen = try await store.write { transaction in
+                var seen: [String] = []
+                func look(_ transaction: inout StoreTransaction) throws {
+                    let rows = try transaction.rows("SELECT id, int FROM items ORDER BY id")
+                    seen.append(
+                        rows.map { "\($0["id"]?.stringValue ?? "") \($0["int"]?.int64Value ?? 0)" }
+                            .joined(separator: ", ")
+                    )
+                }
+                try look(&transaction)
+                try transaction.upsert([Record(id: "a", ["int": 7]), Record(id: "c", ["int": 3])], into: "items")
+                try look(&transaction)
+                _ = try transaction.insert(Record(id: "d", ["int": 4]), into: "items")
+                try transaction.delete(["b"], from: "items")
+                try look(&transaction)
+                try transaction.delete(Query("items").filtered(by: Column("int") > 3))
+                try look(&transaction)
+                return seen
+            }
+            trial.expect(
+                seen,
+                equals: ["a 1, b 0", "a 7, b 0, c 3", "a 7, c 3, d 4", "c 3"],
+                "ids and numbers by a statement: at first, after merging 'a', after inserting 'd', after deleting by query"
+            )
+        },
+        rule(
             "sql.ends-when-cancelled",
             "A statement that runs ends when its task is cancelled, however long it would run, in a write as well.",
             in: "StoreReadBackend/forEach(_:_:)",

@@ -47,19 +47,32 @@ extension StoreRules {
             "transaction.reads-its-writes",
             "It reads what it has written.",
             in: "StoreTransaction",
-            "Writes, merges and deletes in a transaction and reads by id, by query and by count after each step."
+            "Writes, merges and deletes in a transaction and reads by id, by query, by count, by words, by a sum and whether a"
+                + " row is as expected after each step."
         ) { trial in
             let store = try await trial.makeStore()
-            try await store.upsert([Record(id: "a", ["int": 1])], table: "items")
-            let seen = try await store.write { transaction in
-                var seen: [String] = []
+            try await store.upsert([Record(id: "a", ["int": 1, "text": "milk"])], table: "items")
+            let (seen, others) = try await store.write { transaction in
+                var (seen, others): ([String], [String]) = ([], [])
                 func look(_ transaction: inout StoreTransaction) throws {
+                    let words = Query("items").filtered(by: Column("text").matches(words: "milk"))
+                    let groups = try transaction.aggregate(Query("items").aggregating(.sum(of: "int")))
+                    let sum = groups.first?.values.first
+                    let row = TableDefinition.items.filled(Record(id: "a", ["int": 7, "text": "milk"]))
+                    let stored =
+                        switch try transaction.stored(row, ignoring: [], in: "items") {
+                        case .missing: "missing"
+                        case .asExpected: "as expected"
+                        case .other(let other): other.withoutNulls == row.withoutNulls ? "as expected" : "other"
+                        }
+                    let found = try transaction.records(words).map { $0.id.stringValue ?? "" }.joined()
+                    others.append("\(found) \(sum?.int64Value ?? 0) \(stored)")
                     let query = Query("items").filtered(by: Column("int") > 0)
                     let ids = try transaction.records(query).map { $0.id.stringValue ?? "" }.joined()
                     let number = try transaction.record("a", in: "items")?["int"]?.int64Value ?? 0
                     seen.append("\(ids) \(number) \(try transaction.count(Query("items")))")
                 }
-                try transaction.upsert([Record(id: "b", ["int": 5])], into: "items")
+                try transaction.upsert([Record(id: "b", ["int": 5, "text": "fresh milk"])], into: "items")
                 try look(&transaction)
                 try transaction.upsert([Record(id: "a", ["int": 7])], into: "items")
                 try look(&transaction)
@@ -67,12 +80,17 @@ extension StoreRules {
                 try look(&transaction)
                 try transaction.delete(Query("items").filtered(by: Column("int") == 5))
                 try look(&transaction)
-                return seen
+                return (seen, others)
             }
             trial.expect(
                 seen,
                 equals: ["ab 1 2", "ab 7 2", "b 0 1", " 0 0"],
                 "ids with int > 0, int of 'a', count: after inserting 'b', merging 'a', deleting 'a', deleting by query"
+            )
+            trial.expect(
+                others,
+                equals: ["ab 6 other", "ab 12 as expected", "b 5 missing", " 0 missing"],
+                "ids that words find, the sum of int, 'a' as stored: after the same steps"
             )
         },
         rule(

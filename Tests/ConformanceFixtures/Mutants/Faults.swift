@@ -9,6 +9,9 @@ package struct Faults: Sendable {
     package var keepsUnknownColumns = true
     /// Whether queries about states are asked of the store, and not of the transaction around it.
     package var answersSyncStates = false
+    /// What is answered from the state before the transaction.
+    package enum Look: Sendable, Hashable { case aggregates, words, expectedRows }
+    package var looksBack: Set<Look> = []
     /// Whether a statement in SQL gives nothing where there is no SQL.
     package var ignoresSQL = false
     /// The schema the store works with.

@@ -251,12 +251,20 @@ private actor AsyncLock {
 private final class MutantBackend: StoreWriteBackend {
     private var inner: MemoryTransaction
     private let faults: Faults
+    /// The state before the transaction.
+    private let before: MemoryTransaction
     var current: (() -> [String: MemoryTable])?
     var wrote: (([String: MemoryTable]) -> Void)?
 
     init(_ inner: MemoryTransaction, _ faults: Faults) {
         self.inner = inner
         self.faults = faults
+        before = MemoryTransaction(inner.tables, [.unknownColumns, .syncStates])
+    }
+
+    /// What a question is asked of: the state before the transaction, where that is the fault.
+    private func asked(_ look: Faults.Look) -> MemoryTransaction {
+        faults.looksBack.contains(look) ? before : self.look()
     }
 
     private func look() -> MemoryTransaction {
@@ -272,17 +280,24 @@ private final class MutantBackend: StoreWriteBackend {
 
     func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
         if let stored = faults.stored { return try stored(record, columns, table, look()) }
-        return StoredRow(try self.record(record.id, in: table), expecting: record, ignoring: columns)
+        let row = try faults.record(record.id, table, asked(.expectedRows))
+        return StoredRow(row, expecting: record, ignoring: columns)
     }
 
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
-        try faults.walk(try faults.rows(query, look()), body)
+        var asksForWords = false
+        _ = query.predicate?
+            .mapping { part in
+                if case .words = part { asksForWords = true }
+                return part
+            }
+        try faults.walk(try faults.rows(query, asksForWords ? asked(.words) : look()), body)
     }
 
     func count(_ query: Query) throws -> Int { try faults.count(query, look()) }
 
     func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
-        try (faults.aggregate ?? { try $1.aggregate($0) })(query, look())
+        try (faults.aggregate ?? { try $1.aggregate($0) })(query, asked(.aggregates))
     }
 
     func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {

@@ -47,6 +47,9 @@ package struct SQLMutant: Sendable, CustomStringConvertible {
         SQLMutant("sql.declared-types", "gives truth values as numbers") {
             $0.value = { $0.boolValue.map { .int64($0 ? 1 : 0) } ?? $0 }
         },
+        SQLMutant("sql.reads-its-writes", "finds no rows by a statement after it has written") {
+            $0.readsNothingItHasWritten = true
+        },
         SQLMutant("sql.ends-when-cancelled", "runs on when its task was cancelled") { $0.ignoresCancellation = true },
     ]
 }
@@ -59,6 +62,7 @@ struct SQLFaults: Sendable {
     var pastesValues = false
     var value: @Sendable (FieldValue) -> FieldValue = { $0 }
     var ignoresCancellation = false
+    var readsNothingItHasWritten = false
 }
 
 /// How the kit gets at a mutant with SQL.
@@ -166,13 +170,23 @@ private class SQLMutantReader: StoreReadBackend {
 
 private final class SQLMutantWriter: SQLMutantReader, StoreWriteBackend {
     private let base: any StoreWriteBackend
+    private let readsNothingItHasWritten: Bool
+    private var hasWritten = false
 
     init(_ base: any StoreWriteBackend, _ faults: SQLFaults) {
         self.base = base
+        readsNothingItHasWritten = faults.readsNothingItHasWritten
         super.init(base, faults)
     }
 
-    func upsert(_ records: [Record], into table: String) throws { try base.upsert(records, into: table) }
+    override func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        readsNothingItHasWritten && hasWritten ? [] : try super.forEach(query, body)
+    }
+
+    func upsert(_ records: [Record], into table: String) throws {
+        hasWritten = true
+        try base.upsert(records, into: table)
+    }
     func insert(_ record: Record, into table: String) throws -> Bool { try base.insert(record, into: table) }
     func delete(_ ids: [RecordID], from table: String) throws -> Int { try base.delete(ids, from: table) }
     func delete(_ query: Query) throws -> Int { try base.delete(query) }

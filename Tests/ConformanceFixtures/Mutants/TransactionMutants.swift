@@ -80,6 +80,15 @@ extension Mutant {
                 return try inner.delete(ids, from: table)
             }
         },
+        Mutant("transaction.reads-its-writes", "computes from the rows before the transaction") {
+            $0.looksBack = [.aggregates]
+        },
+        Mutant("transaction.reads-its-writes", "looks for words in the rows before the transaction") {
+            $0.looksBack = [.words]
+        },
+        Mutant("transaction.reads-its-writes", "expects the row before the transaction") {
+            $0.looksBack = [.expectedRows]
+        },
         Mutant("transaction.cancelled-before", "runs the transaction of a cancelled task") {
             $0.store.ignoresCancellation = true
         },
@@ -159,6 +168,25 @@ extension Mutant {
         Mutant("changes.names-tables", "does not tell of deleted rows") {
             $0.touched = { touched, before, after in
                 touched.filter { (after[$0]?.rows.count ?? 0) >= (before[$0]?.rows.count ?? 0) }
+            }
+        },
+        Mutant("changes.inserts", "does not tell of rows that were inserted without merging") {
+            let inserted = Memory()
+            $0.insert = { record, table, inner in
+                inserted.table.withLock { $0 = table }
+                return try inner.insert(record, into: table)
+            }
+            $0.touched = { touched, _, _ in
+                inserted.table.withLock { table in
+                    defer { table = nil }
+                    return touched.subtracting(table.map { [$0] } ?? [])
+                }
+            }
+        },
+        Mutant("changes.inserts", "tells of inserts that found a row") {
+            $0.insert = { record, table, inner in
+                try touch(table, inner)
+                return try inner.insert(record, into: table)
             }
         },
         Mutant("changes.deletes", "does not tell of rows deleted by a query") {

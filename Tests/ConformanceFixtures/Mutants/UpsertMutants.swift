@@ -1,5 +1,6 @@
 import ReferenceStore
 import SyncContract
+import Synchronization
 
 extension Mutant {
     static let upserts: [Mutant] = [
@@ -79,6 +80,41 @@ extension Mutant {
             $0.insert = { record, table, inner in
                 let values = record.fields.mapValues { $0.doubleValue?.isNaN == true ? .null : $0 }
                 return try inner.insert(Record(id: record.id, values), into: table)
+            }
+        },
+        Mutant("upsert.insert-values", "leaves empty bytes out of a row that it inserts") {
+            $0.inserting { value in value == .bytes([]) ? .null : value }
+        },
+        Mutant("upsert.insert-values", "cuts a date to milliseconds where it inserts") {
+            $0.inserting { value in value.dateValue.map { .date(Timestamp(milliseconds: $0.milliseconds)) } ?? value }
+        },
+        Mutant("upsert.insert-undeclared-keys", "inserts declared columns only") {
+            $0.insert = { record, table, inner in
+                let names = try inner.definition(of: table).allColumns.map(\.name)
+                return try inner.insert(record.selecting(names), into: table)
+            }
+        },
+        Mutant("upsert.insert-rolls-back", "keeps an inserted row of a transaction that threw") {
+            $0.rollBack = { before, made in
+                before.merging(made) { before, made in
+                    var table = before
+                    table.rows["inserted"] = made.rows["inserted"]
+                    return table
+                }
+            }
+        },
+        Mutant("upsert.insert-is-searched", "looks for words in the rows before the transaction") {
+            $0.looksBack = [.words]
+        },
+        Mutant("upsert.insert-is-searched", "leaves rows that were inserted out of a search for words") {
+            let inserted = InsertedRows()
+            $0.insert = { record, table, inner in
+                inserted.ids.withLock { _ = $0.insert(record.id) }
+                return try inner.insert(record, into: table)
+            }
+            $0.arranging { rows, query in
+                guard case .words? = query.predicate else { return rows }
+                return rows.filter { row in !inserted.ids.withLock { $0.contains(row.id) } }
             }
         },
         Mutant("upsert.random-merges", "loses every 50th merge") {
@@ -285,4 +321,18 @@ extension Mutant {
             }
         },
     ]
+}
+
+/// The ids of rows that were inserted.
+private final class InsertedRows: Sendable {
+    let ids = Mutex<Set<RecordID>>([])
+}
+
+extension Faults {
+    /// Changes every value of a row that is inserted without merging.
+    fileprivate mutating func inserting(_ change: @escaping @Sendable (FieldValue) -> FieldValue) {
+        insert = { record, table, inner in
+            try inner.insert(Record(id: record.id, record.fields.mapValues(change)), into: table)
+        }
+    }
 }

@@ -51,8 +51,10 @@ extension FileTables {
                 .mapValues { row in
                     var moved = try table.row(row)
                     if faults.keepsDroppedColumns { moved["paid"] = row["paid"] }
+                    for (name, value) in moved.fields { moved[name] = faults.moves(name, value) }
                     return moved
                 }
+            if faults.savesAfterEachTable { try result.save(to: url, faults) }
         }
         return result
     }

@@ -22,6 +22,7 @@ package actor FileStore: SyncContextDataSource {
         package var overwritesStores = false
         package var opensTwice = false
         package var writesDeletesOnCloseOnly = false
+        package var writesInsertsOnCloseOnly = false
         package var tellsWhenOpened = false
         package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
         package var acceptsAnyType = false
@@ -38,6 +39,9 @@ package actor FileStore: SyncContextDataSource {
         package var forgetsVersion = false
         package var opensNewerVersions = false
         package var savesBeforeSteps = false
+        package var savesAfterEachTable = false
+        /// What is kept of a value that is moved, by the name of its column.
+        package var moves: @Sendable (String, FieldValue) -> FieldValue? = { $1 }
         package var translatesNothing = false
         package var overlooksWaitingChanges = false
 
@@ -118,8 +122,9 @@ package actor FileStore: SyncContextDataSource {
         }
         if !backend.touched.isEmpty {
             let made = backend.tables
-            let isHeldBack = faults.writesDeletesOnCloseOnly && backend.hasDeleted
-            if !faults.writesOnCloseOnly, !isHeldBack {
+            let deletesAreHeldBack = faults.writesDeletesOnCloseOnly && backend.hasDeleted
+            let insertsAreHeldBack = faults.writesInsertsOnCloseOnly && backend.hasInserted
+            if !faults.writesOnCloseOnly, !deletesAreHeldBack, !insertsAreHeldBack {
                 try (faults.writesOneBehind ? tables : made).save(to: url, faults)
             }
             tables = made
@@ -138,7 +143,9 @@ package actor FileStore: SyncContextDataSource {
         guard !isClosed else { return }
         isClosed = true
         if faults.emptiesOnClose { try FileTables(schema, key: tables.key).save(to: url, faults) }
-        if faults.writesOnCloseOnly || faults.writesOneBehind || faults.writesDeletesOnCloseOnly {
+        if faults.writesOnCloseOnly || faults.writesOneBehind || faults.writesDeletesOnCloseOnly
+            || faults.writesInsertsOnCloseOnly
+        {
             try tables.save(to: url, faults)
         }
         broadcaster.finish()
@@ -277,6 +284,7 @@ final class FileTransaction: StoreWriteBackend {
     var tables: FileTables
     var touched: Set<String> = []
     var hasDeleted = false
+    var hasInserted = false
     var wrote: ((FileTables) throws -> Void)?
     private let schema: StoreSchema
 
@@ -341,6 +349,13 @@ final class FileTransaction: StoreWriteBackend {
         tables.tables[name] = rows
         if !records.isEmpty { touched.insert(name) }
         try wrote?(tables)
+    }
+
+    func insert(_ record: Record, into table: String) throws -> Bool {
+        guard try self.record(record.id, in: table) == nil else { return false }
+        hasInserted = true
+        try upsert([record], into: table)
+        return true
     }
 
     func delete(_ ids: [RecordID], from name: String) throws -> Int {

@@ -114,6 +114,11 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             \.writesDeletesOnCloseOnly
         ),
         FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure", \.writesInClosure),
+        FileMutant(
+            "durability.killed-keeps-inserts",
+            "writes what is inserted to its file when it is closed",
+            \.writesInsertsOnCloseOnly
+        ),
         FileMutant("schema.retyped-column", "opens with columns of other types", \.acceptsAnyType),
         FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way", \.acceptsAnyType),
         FileMutant("schema.retyped-column", "adds tables before it refuses a schema", \.touchesBeforeRefusing),
@@ -165,6 +170,30 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("migration.once", "does not record the version", \.forgetsVersion),
         FileMutant("migration.newer", "opens what a newer version has migrated", \.opensNewerVersions),
         FileMutant("migration.failed", "drops the old table before its rows are moved", \.savesBeforeSteps),
+        FileMutant(
+            "migration.failed-in-another-table",
+            "writes its file after each table that is migrated",
+            \.savesAfterEachTable
+        ),
+        FileMutant(
+            "migration.killed-in-another-table",
+            "writes each table to its file when it is migrated",
+            \.savesAfterEachTable
+        ),
+        FileMutant("migration.keeps-values", "cuts dates to milliseconds where it moves them") {
+            $0.moves = { _, value in
+                value.dateValue.map { .date(Timestamp(milliseconds: $0.milliseconds)) } ?? value
+            }
+        },
+        FileMutant("migration.keeps-values", "leaves undeclared bytes where a table was") {
+            $0.moves = { $0 == "b" ? nil : $1 }
+        },
+        FileMutant("migration.keeps-values", "makes binary numbers of decimal ones that it moves") {
+            $0.moves = { _, value in
+                guard let number = value.decimalValue, let binary = Double(number.text) else { return value }
+                return DecimalText(shortestOf: binary).map(FieldValue.decimal) ?? value
+            }
+        },
         FileMutant("migration.translation", "does not call the translation", \.translatesNothing),
         FileMutant("migration.untranslated", "overlooks the changes that wait", \.overlooksWaitingChanges),
         FileMutant("changes.after-opening-again", "begins with all tables after it was opened", \.tellsWhenOpened),
@@ -208,6 +237,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("encryption.wrong-key", "opens with any key", \.acceptsAnyKey),
         FileMutant("encryption.wrong-key-touches-nothing", "writes a file when a key is wrong", \.touchesOnWrongKey),
         FileMutant("encryption.changed-bytes", "does not see that a byte was changed", addConstant),
+        FileMutant("encryption.moved-blocks", "does not see that a block is another one", addConstant),
         FileMutant("encryption.key-change", "keeps its content in clear when the key changes"),
     ]
 }
