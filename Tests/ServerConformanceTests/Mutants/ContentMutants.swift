@@ -53,9 +53,14 @@ extension ServerMutant {
             try await Task.sleep(for: ServerMutant.window)
             return try await emulator.handle(request.with { $0.headers["If-Match"] = nil })
         },
-        asking(.azureMobileApps, "concurrency.equal-restores", "does not look at If-Match when it brings a row back") {
-            request in
-            if request.method == "POST", request.isRow { request.headers["If-Match"] = nil }
+        ServerMutant(.azureMobileApps, "concurrency.equal-restores", "compares versions, then brings back, unlocked") {
+            request,
+            emulator in
+            guard request.method == "POST", request.isRow, let tag = request.headers["If-Match"],
+                let row = emulator.row(request.id), tag == "\"\(row["version"]?.string ?? "")\""
+            else { return try await emulator.handle(request) }
+            try await Task.sleep(for: ServerMutant.window)
+            return try await emulator.handle(request.with { $0.headers["If-Match"] = nil })
         },
         writingOthers(.datasync, "replace.only-one", "replaces what begins with the same id"),
         writingOthers(.azureMobileApps, "patch.only-one", "updates what begins with the same id"),
@@ -69,9 +74,9 @@ extension ServerMutant {
         ServerMutant(.datasync, "replace.null-clears", "refuses a null after it has stored the default") {
             request,
             emulator in
-            guard request.method == "PUT", let item = request.json.object, item["number"] == .null else {
-                return try await emulator.handle(request)
-            }
+            guard request.method == "PUT", let item = request.json.object, item["number"] == .null,
+                [.integer(7), .double(7)].contains(emulator.row(request.id)?["number"])
+            else { return try await emulator.handle(request) }
             _ = try await emulator.handle(request.with { $0.json = .object(item.merging(["number": 0]) { $1 }) })
             return EmulatorResponse(500)
         },
