@@ -24,7 +24,8 @@ public enum ServerRules {
     }
 
     static let all: [Entry] =
-        versions + creation + ids + conflicts + reading + replacing + merging + deletion + restoring + conditions
+        versions + creation + wideValues + ids + conflicts + reading + replacing + merging + deletion + restoring
+        + conditions
         + queries
         + functions + ordering + paging + dates + tombstones + concurrency + badInput
         + properties

@@ -3,10 +3,10 @@ internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
-    static let durability: [StoreRule] = reopening + killing + places
+    static let durability: [StoreRule] = reopening + killing + killedInserts + places
 
     private static let kept = "What is written is still there after the store is closed and opened again."
-    private static let survives =
+    static let survives =
         "Under the capability `durable` a write that returned survives the end of the process at any later instant."
 
     private static let reopening: [StoreRule] = [
@@ -245,39 +245,6 @@ extension StoreRules {
                 try await store.read(Query(store.operationTableName)).records,
                 [2],
                 "operations of that process"
-            )
-        },
-        rule(
-            "durability.killed-keeps-inserts",
-            survives,
-            in: "SyncContextDataSource",
-            "Another process inserts rows without merging, one of them over a row that is there, rolls one back and is killed."
-                + " What was inserted must be there, and nothing else.",
-            needs: "durable",
-            drills: [
-                "writer": { trial in
-                    let store = try await trial.makeStore(at: trial.place())
-                    try await store.upsert([fullRow("a")], table: "items")
-                    for row in [Record(id: "a", ["int": 99]), fullRow("b"), fullRow("c")] {
-                        _ = try await store.write { try $0.insert(row, into: "items") }
-                    }
-                    do {
-                        try await store.write { transaction in
-                            _ = try transaction.insert(Record(id: "d"), into: "items")
-                            throw OwnError(number: 1)
-                        }
-                    } catch is OwnError {
-                        // This is what the closure throws.
-                    }
-                }
-            ]
-        ) { trial in
-            try await trial.runKilled("writer")
-            let store = try await trial.reopen()
-            trial.expectRows(
-                try await store.read(Query("items")).records,
-                ["a", "b", "c"].map { fullRow($0) },
-                "rows of a process that inserted them and was killed"
             )
         },
         rule(

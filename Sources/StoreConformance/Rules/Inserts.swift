@@ -203,6 +203,43 @@ extension StoreRules {
         },
     ]
 
+    /// Inserting without merging, by a process that is killed.
+    static let killedInserts: [StoreRule] = [
+        rule(
+            "durability.killed-keeps-inserts",
+            survives,
+            in: "SyncContextDataSource",
+            "Another process inserts rows without merging, one of them over a row that is there, rolls one back and is killed."
+                + " What was inserted must be there, and nothing else.",
+            needs: "durable",
+            drills: [
+                "writer": { trial in
+                    let store = try await trial.makeStore(at: trial.place())
+                    try await store.upsert([fullRow("a")], table: "items")
+                    for row in [Record(id: "a", ["int": 99]), fullRow("b"), fullRow("c")] {
+                        _ = try await store.write { try $0.insert(row, into: "items") }
+                    }
+                    do {
+                        try await store.write { transaction in
+                            _ = try transaction.insert(Record(id: "d"), into: "items")
+                            throw OwnError(number: 1)
+                        }
+                    } catch is OwnError {
+                        // This is what the closure throws.
+                    }
+                }
+            ]
+        ) { trial in
+            try await trial.runKilled("writer")
+            let store = try await trial.reopen()
+            trial.expectRows(
+                try await store.read(Query("items")).records,
+                ["a", "b", "c"].map { fullRow($0) },
+                "rows of a process that inserted them and was killed"
+            )
+        }
+    ]
+
     private static let asForUpsert = "What is written and what is refused is as for `upsert(_:into:)`"
 }
 
