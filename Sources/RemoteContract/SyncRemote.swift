@@ -47,7 +47,8 @@ public protocol SyncRemote: Sendable {
     /// record's id is not sent, and the row has the one that the server has chosen.
     ///
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when the id exists; its
-    ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had; with code
+    ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had, and
+    ///   ``RemoteError/Code/refused`` where the server does not say that it is for the id; with code
     ///   ``RemoteError/Code/storedUnderAnotherID`` and that row when the server chose another id.
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record
 

@@ -280,7 +280,8 @@ final class DatasyncWorld: RemoteWorld {
         let last = request.path.split(separator: "/").last.map(String.init) ?? ""
         if hidden.contains(last) { return EmulatorResponse(404) }
         if request.method == "POST", let id = try JSONValue(parsing: request.body)["id"]?.string, hidden.contains(id) {
-            return EmulatorResponse(409)
+            // As genuine servers answer: the predecessor of protocol 2 says that there is one, Datasync nothing.
+            return EmulatorResponse(harness.dialect == .datasync ? 400 : 409)
         }
         var response = try await emulator.handle(request)
         guard request.method == "GET", response.status == 200 else { return response }

@@ -86,7 +86,9 @@ struct RemoteMutant: Sendable, CustomTestStringConvertible {
             $0.inserting = { remote, record, table in
                 do {
                     return try await remote.insert(record, into: table)
-                } catch let error as RemoteError where error.code == .conflict && error.serverRecord == nil {
+                } catch let error as RemoteError
+                    where [.conflict, .refused].contains(error.code) && error.serverRecord == nil
+                {
                     throw RemoteError(.notFound, "There is no such row.")
                 }
             }

@@ -30,11 +30,12 @@ extension RemoteRules {
             "conflict.insert-over-hidden-row",
             "is the server's row, tombstones included, or nil when it cannot be had",
             in: "SyncRemote.insert",
-            "Inserts a row whose id is that of a row hidden from the user: a conflict without a row."
+            "Inserts a row whose id is that of a row hidden from the user: a conflict without a row, or a refusal where the"
+                + " server says no more (400 of genuine Datasync servers)."
         ) { trial in
             try await trial.make("a")
             try await trial.world.hide("a")
-            let error = try await trial.expectError(.conflict, from: "insert of a hidden row's id") {
+            let error = try await trial.expectError(.conflict, .refused, from: "insert of a hidden row's id") {
                 try await trial.remote.insert(.local("a"), into: trial.table)
             }
             trial.expect(error?.serverRecord, isLike: nil, "insert of a hidden row's id; the error's serverRecord")

@@ -41,7 +41,7 @@ public struct Timestamp: Sendable, Hashable {
     /// What goes to a server: ``finerText`` when there is one, else ``text``.
     public var wireText: String { finerText ?? text }
 
-    private init(_ parsed: TimestampText.Parsed, _ text: borrowing String) {
+    private init(_ parsed: TimestampText.Parsed, _ text: String) {
         milliseconds = parsed.milliseconds
         guard parsed.isFinerThanMilliseconds else {
             finerText = nil
