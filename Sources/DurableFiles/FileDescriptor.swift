@@ -78,6 +78,13 @@ extension FileDescriptor {
         unsafe try fill(buffer) { rest, _ in unsafe systemRead(number, rest.baseAddress, rest.count) }
     }
 
+    /// Reads on, and returns the bytes; fewer when the file ends before.
+    package func prefix(count: Int) throws -> [UInt8] {
+        try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer))
+        }
+    }
+
     /// Reads from an offset on until the buffer is full or the file ends, and returns the number of bytes read.
     package func read(
         into buffer: UnsafeMutableRawBufferPointer,

@@ -50,10 +50,7 @@ extension FileSystem {
 
     /// The first bytes of a file; fewer when the file is shorter.
     package static func prefix(of path: String, count: Int) throws -> [UInt8] {
-        let descriptor = try FileDescriptor(reading: path)
-        return try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = unsafe try descriptor.read(into: UnsafeMutableRawBufferPointer(buffer))
-        }
+        try FileDescriptor(reading: path).prefix(count: count)
     }
 
     /// Throws when no file can be created in a folder.

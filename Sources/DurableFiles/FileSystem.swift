@@ -100,12 +100,16 @@ extension FileSystem {
             report(.linked(temporaryPath, as: path))
             try remove(temporaryPath)
         } catch {
-            // File systems without such links, as on memory sticks, leave a moment between looking and renaming.
             guard error.call == "link", [EPERM, ENOTSUP, EOPNOTSUPP].contains(error.number) else { throw error }
-            guard !Self.exists(path) else { throw SystemCallFailure(call: "link", number: EEXIST) }
-            try rename(temporaryPath, to: path)
+            try publishByRenaming(temporaryPath, as: path)
         }
         try synchronize(Self.folder(of: path))
+    }
+
+    /// File systems without such links, as on memory sticks, leave a moment between looking and renaming.
+    func publishByRenaming(_ temporaryPath: String, as path: String) throws(SystemCallFailure) {
+        guard !Self.exists(path), !Self.isLink(path) else { throw SystemCallFailure(call: "link", number: EEXIST) }
+        try rename(temporaryPath, to: path)
     }
 
     private func rename(_ path: String, to newPath: String) throws(SystemCallFailure) {

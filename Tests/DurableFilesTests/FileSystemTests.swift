@@ -106,6 +106,28 @@ struct FileSystemTests {
         #expect(recorder.takeLines() == [])
     }
 
+    @Test(
+        "where there are no hard links, what is published is renamed, and replaces nothing either, be it a link to nothing"
+    )
+    func publicationWithoutLinks() throws {
+        try folder.write("old", to: "file")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"),
+            withDestinationPath: folder.path("nothing")
+        )
+        try folder.write("new", to: "temporary")
+        for name in ["file", "link"] {
+            let found = failure { try fileSystem.publishByRenaming(folder.path("temporary"), as: folder.path(name)) }
+            #expect(found == ["link", "\(EEXIST)"])
+        }
+        #expect(recorder.takeLines() == [])
+        #expect(try folder.text("file") == "old")
+        try fileSystem.publishByRenaming(folder.path("temporary"), as: folder.path("free"))
+        #expect(try folder.text("free") == "new")
+        #expect(try folder.names() == ["file", "free", "link"])
+        #expect(recorder.takeLines() == ["rename temporary free"])
+    }
+
     @Test("removing what is not there is no error, and is not reported")
     func removal() throws {
         try folder.write("", to: "file")
@@ -157,6 +179,32 @@ struct FileSystemTests {
         #expect(count == 0)
         #expect(try FileSystem.prefix(of: folder.path("file"), count: 4) == Array("0123".utf8))
         #expect(try FileSystem.prefix(of: folder.path("file"), count: 40).count == 10)
+    }
+
+    @Test("no descriptor is handed on to a program that this process starts")
+    func notInherited() throws {
+        let file = try fileSystem.create(folder.path("file"))
+        let reading = try FileDescriptor(reading: folder.path("file"))
+        for number in [file.number, reading.number] { #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0) }
+    }
+
+    @Test("reading goes on where the system gives a part at a time, as a pipe does that holds less")
+    func readingInParts() async throws {
+        let path = folder.path("pipe")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        // Each waits for the other, on a thread of its own.
+        Thread.detachNewThread {
+            #expect(throws: Never.self) {
+                try FileDescriptor(opening: path, flags: O_WRONLY).write(bytes)
+            }
+        }
+        let read = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try FileSystem.prefix(of: path, count: bytes.count) })
+            }
+        }
+        #expect(read == bytes)
     }
 
     @Test("the folder of a path", arguments: [("/a/b", "/a"), ("/a", "/"), ("a", "."), ("a/b/c", "a/b")])
