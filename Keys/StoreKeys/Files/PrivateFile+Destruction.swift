@@ -27,12 +27,17 @@ extension PrivateFile {
             // It goes last: as long as it is there, somebody knows that there is something left to do.
             for name in try temporaryNames() ?? [] {
                 current = folder + name
-                try destroy(current, openLocked(current))
+                // A creation that was killed may have left it as a second name of the file, which is locked already.
+                if try file.isFile(at: current) {
+                    try fileSystem.remove(current)
+                } else {
+                    try destroy(current, openLocked(current))
+                }
             }
             current = path
             try destroy(path, file)
             current = folder
-            try synchronizeFolder()
+            try synchronizeFolderIfThere()
         } catch let failure as SystemCallFailure {
             throw destructionError(failure, current)
         }
@@ -68,7 +73,7 @@ extension PrivateFile {
         try fileSystem.remove(path)
     }
 
-    private func synchronizeFolder() throws(SystemCallFailure) {
+    private func synchronizeFolderIfThere() throws(SystemCallFailure) {
         do throws(SystemCallFailure) {
             try fileSystem.synchronize(folder)
         } catch {
@@ -102,5 +107,15 @@ extension PrivateFile {
             )
         }
         return KeyError(.inputOutput, "The \(role) at \(path) could not be destroyed.", cause: failure)
+    }
+}
+
+extension FileLock? {
+    /// Whether there is a file, and it is the one at a path.
+    fileprivate borrowing func isFile(at path: String) throws(SystemCallFailure) -> Bool {
+        switch self {
+        case .some(let lock): try lock.descriptor.isFile(at: path)
+        case .none: false
+        }
     }
 }
