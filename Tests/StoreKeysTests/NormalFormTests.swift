@@ -62,13 +62,27 @@ struct NormalFormTests {
         }
     }
 
-    @Test("the trial of the older form counts towards what an opening may cost")
+    @Test(
+        "the older form may cost what an opening may, for itself: slots that opened before there was another still do"
+    )
     func budget() async throws {
-        _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: older(Self.decomposed))
+        let others = try (1...3).map { try PassphraseUnlocker.quick("\($0)") }
+        _ = try await StoreKeyring.create(at: folder.keyslots, unlockers: others + [older(Self.decomposed)])
         var unlocker = try unlocker(Self.decomposed)
-        unlocker.maximumDerivationWork = 2 * ScryptCost.quick.work
+        unlocker.maximumDerivationWork = 4 * ScryptCost.quick.work
         #expect(await code(unlocker) == nil)
+        let keyslots = Keyslots(folder.keyslots)
+        #expect(await keyErrorCode { try await keyslots.renewRootKey(keeping: others + [unlocker]) } == nil)
         unlocker.maximumDerivationWork -= 1
         #expect(await code(unlocker) == .invalidParameters)
+    }
+
+    @Test("a slot in the normal form opens before one behind the last that the older form may try")
+    func normalFormFirst() async throws {
+        let others = try (1...3).map { try PassphraseUnlocker.quick("\($0)") }
+        _ = try await StoreKeyring.create(at: folder.keyslots, unlockers: others + [unlocker(Self.composed)])
+        var unlocker = try unlocker(Self.decomposed)
+        unlocker.maximumDerivationWork = 4 * ScryptCost.quick.work
+        #expect(await code(unlocker) == nil)
     }
 }

@@ -204,6 +204,68 @@ struct RevocationTests {
         #expect(secretFile?.code == .invalidParameters)
     }
 
+    @Test("a recovery code that also opens a slot that stays is no different")
+    func sameRecoveryCode() async throws {
+        let paper = RecoveryCodeUnlocker(try .random())
+        for _ in 0..<2 { try await keyslots.add(paper, authorizedBy: file) }
+        let slots = try await KeyslotFile.read(at: folder.keyslots).slots
+        let error = try await refusal {
+            _ = try await keyslots.revoke(
+                [slots[3].id],
+                keeping: [file, leaked, other, paper],
+                isEncryptedWith: { _ in true },
+                reencrypt: { try $2() }
+            )
+        }
+        #expect(error?.code == .invalidParameters)
+        #expect(error?.message.contains("slot 5 (recovery-code)") == true, "\(String(describing: error))")
+    }
+
+    @Test("a slot that costs too much to try is not revoked as long as a secret that stays may be its own")
+    func tooDearToTry() async throws {
+        let dear = PassphraseUnlocker(
+            passphrase: try SecretBytes(text: "leaked"),
+            cost: .insecureForTests(log2N: 10, blockSize: 8, parallelization: 1),
+            label: "dear"
+        )
+        let slot = try await keyslots.add(dear, authorizedBy: file).id
+        func revoke(_ slots: [Keyslot.ID], keeping kept: PassphraseUnlocker, spending work: Int) async throws {
+            var kept = kept
+            kept.maximumDerivationWork = work
+            _ = try await keyslots.revoke(
+                slots,
+                keeping: [file, kept],
+                dropMissing: true,
+                isEncryptedWith: { _ in true },
+                reencrypt: { try $2() }
+            )
+        }
+        for passphrase in [leaked, other] {
+            let untried = try await refusal {
+                try await revoke([slot], keeping: passphrase, spending: 2 * ScryptCost.quick.work)
+            }
+            #expect(untried?.code == .invalidParameters)
+            #expect(
+                untried?.message.contains("slot 4 (passphrase-scrypt, dear) as well") == true,
+                "\(String(describing: untried))"
+            )
+        }
+        let same = try await refusal { try await revoke([slot], keeping: leaked, spending: 1 << 20) }
+        #expect(same?.message.contains("also opens slot 2 (passphrase-scrypt, Ada's)") == true)
+        // Neither in the way is an unlocker that does not stay, nor one of another secret.
+        var authorizer = leaked
+        authorizer.maximumDerivationWork = 2 * ScryptCost.quick.work
+        _ = try await keyslots.revoke(
+            [created.slots[1].id, slot],
+            authorizedBy: authorizer,
+            keeping: [file],
+            dropMissing: true,
+            isEncryptedWith: { _ in true },
+            reencrypt: { try $2() }
+        )
+        #expect(try await opens(file).slots.map(\.label) == ["machine"])
+    }
+
     @Test("an unlocker that is to stay and opens only slots that are to be revoked is refused: other slots were meant")
     func movedSlots() async throws {
         let (gone, stays) = (created.slots[1].id, created.slots[2].id)

@@ -7,6 +7,20 @@ struct OpenedSlot: Sendable {
     let rootKey: SecretBytes
 }
 
+/// What became of the slots that an unlocker was tried on. What is in neither list does not open.
+struct SlotTrials {
+    /// A slot that could not be tried.
+    struct Failure {
+        let slot: Keyslot
+        let error: KeyError
+        /// Whether it would have cost more than an opening may.
+        var isForCost = false
+    }
+
+    var opened: [OpenedSlot] = []
+    var failures: [Failure] = []
+}
+
 extension KeyslotFile {
     /// Throws as ``StoreKeyring/open(at:unlocker:minimumRevision:)`` does when an unlocker opens no slot, and changes nothing: a weak slot
     /// is not made anew here, so that every slot keeps its id.
@@ -25,21 +39,10 @@ extension KeyslotFile {
                 "No slot is of the kind \(unlocker.slotKind); the file has slots of the kinds \(kinds)."
             )
         }
-        // One slot that cannot be tried must not hide another one that opens.
-        var firstError: KeyError?
-        var budget = DerivationBudget(of: unlocker)
-        for slot in candidates {
-            let opened: OpenedSlot?
-            do {
-                opened = try await open(slot, with: unlocker, &budget)
-            } catch let error as KeyError {
-                firstError = firstError ?? error
-                continue
-            }
-            if let opened { return opened }
-        }
+        let trials = try await trySlots(candidates, with: unlocker, untilOneOpens: true)
+        if let opened = trials.opened.first { return opened }
         let slots = candidates.count == 1 ? "does not open the slot" : "opens none of the \(candidates.count) slots"
-        throw firstError
+        throw trials.failures.first?.error
             ?? KeyError(
                 .wrongSecret,
                 "The secret \(slots) of the kind \(unlocker.slotKind). Check it; if it is right, the file was altered: "
@@ -49,21 +52,60 @@ extension KeyslotFile {
 
     /// Tries an unlocker on one slot; returns `nil` if its secret is not the slot's, or the file was altered.
     func open(_ slot: Keyslot, with unlocker: any StoreUnlocker) async throws -> OpenedSlot? {
-        var budget = DerivationBudget(of: unlocker)
-        return try await open(slot, with: unlocker, &budget)
+        let trials = try await trySlots([slot], with: unlocker)
+        if let failure = trials.failures.first { throw failure.error }
+        return trials.opened.first
     }
 
-    /// The same within what an opening may cost, and with the unlocker's older form if it has one.
-    func open(
-        _ slot: Keyslot,
+    /// Tries an unlocker on slots, in their order, and then its older form, if it has one, on those that it does not open.
+    ///
+    /// Each form has what one opening may cost for itself: a slot that opened before there was a newer form still does.
+    func trySlots(
+        _ candidates: [Keyslot],
         with unlocker: any StoreUnlocker,
-        _ budget: inout DerivationBudget
-    ) async throws -> OpenedSlot? {
-        try budget.spend(on: slot, with: unlocker)
-        if let opened = try await tryToOpen(slot, with: unlocker) { return opened }
-        guard let older = try await unlocker.checkedOlderForm() else { return nil }
-        try budget.spend(on: slot, with: older)
-        return try await tryToOpen(slot, with: older)
+        untilOneOpens: Bool = false
+    ) async throws -> SlotTrials {
+        var trials = SlotTrials()
+        let closed = try await trySlots(candidates, as: unlocker, untilOneOpens, &trials)
+        guard !closed.isEmpty, !untilOneOpens || trials.opened.isEmpty else { return trials }
+        do {
+            guard let older = try await unlocker.checkedOlderForm() else { return trials }
+            _ = try await trySlots(closed, as: older, untilOneOpens, &trials)
+        } catch let error as KeyError {
+            trials.failures += closed.map { SlotTrials.Failure(slot: $0, error: error) }
+        }
+        return trials
+    }
+
+    /// Tries one form of an unlocker, and returns the slots that it does not open.
+    private func trySlots(
+        _ candidates: [Keyslot],
+        as form: any StoreUnlocker,
+        _ untilOneOpens: Bool,
+        _ trials: inout SlotTrials
+    ) async throws -> [Keyslot] {
+        var budget = DerivationBudget(of: form)
+        var closed: [Keyslot] = []
+        for slot in candidates {
+            do throws(KeyError) {
+                try budget.spend(on: slot, with: form)
+            } catch {
+                trials.failures.append(SlotTrials.Failure(slot: slot, error: error, isForCost: true))
+                continue
+            }
+            // One slot that cannot be tried must not hide another one that opens.
+            do {
+                if let opened = try await tryToOpen(slot, with: form) {
+                    trials.opened.append(opened)
+                    if untilOneOpens { break }
+                } else {
+                    closed.append(slot)
+                }
+            } catch let error as KeyError {
+                trials.failures.append(SlotTrials.Failure(slot: slot, error: error))
+            }
+        }
+        return closed
     }
 
     private func tryToOpen(_ slot: Keyslot, with unlocker: any StoreUnlocker) async throws -> OpenedSlot? {

@@ -16,11 +16,21 @@ struct OpenedSlots: Sendable {
         }
     }
 
+    /// A slot on which an unlocker was not tried, because that would have cost more than an opening may.
+    struct TooDear: Sendable {
+        let slot: Keyslot.ID
+        /// The place of the unlocker among the unlockers.
+        let unlocker: Int
+        let error: KeyError
+    }
+
     /// What all of them hold; the file was verified with it.
     let rootKey: SecretBytes
     let slots: [Opening]
     /// Why slots that none of the unlockers opens could not be tried, by an unlocker that may be theirs.
     let failures: [Keyslot.ID: KeyError]
+    /// Of these, nobody knows whether the unlocker opens the slot.
+    let tooDear: [TooDear]
 }
 
 extension KeyslotFile {
@@ -31,57 +41,55 @@ extension KeyslotFile {
     func openSlots(with unlockers: [any StoreUnlocker]) async throws -> OpenedSlots? {
         var openings: [Keyslot.ID: OpenedSlots.Opening] = [:]
         var failures: [Keyslot.ID: KeyError] = [:]
+        var tooDear: [OpenedSlots.TooDear] = []
         var rootKey: SecretBytes?
         for (place, unlocker) in unlockers.enumerated() {
-            var isOpener = false
-            var errors: [(slot: Keyslot, error: KeyError)] = []
-            var budget = DerivationBudget(of: unlocker)
-            for slot in slots where slot.kind == unlocker.slotKind {
-                do {
-                    guard let opened = try await open(slot, with: unlocker, &budget) else { continue }
-                    isOpener = true
-                    rootKey = opened.rootKey
-                    let before = openings[slot.id]
-                    openings[slot.id] = OpenedSlots.Opening(
-                        slot: slot,
-                        secret: opened.secret,
-                        survivesRestart: before?.survivesRestart == true || unlocker.survivesRestart,
-                        unlockers: (before?.unlockers ?? []).union([place])
-                    )
-                } catch let error as KeyError {
-                    // Another slot may be this unlocker's; if none is, this is why.
-                    errors.append((slot, error))
-                    // A service that answers that the slot is not its own has tried it.
-                    if error.code != .wrongSecret { failures[slot.id] = failures[slot.id] ?? error }
+            let trials = try await trySlots(slots.filter { $0.kind == unlocker.slotKind }, with: unlocker)
+            for opened in trials.opened {
+                rootKey = opened.rootKey
+                let before = openings[opened.slot.id]
+                openings[opened.slot.id] = OpenedSlots.Opening(
+                    slot: opened.slot,
+                    secret: opened.secret,
+                    survivesRestart: before?.survivesRestart == true || unlocker.survivesRestart,
+                    unlockers: (before?.unlockers ?? []).union([place])
+                )
+            }
+            for failure in trials.failures {
+                if failure.isForCost {
+                    tooDear.append(.init(slot: failure.slot.id, unlocker: place, error: failure.error))
                 }
+                // A service that answers that the slot is not its own has tried it.
+                guard failure.error.code != .wrongSecret else { continue }
+                failures[failure.slot.id] = failures[failure.slot.id] ?? failure.error
             }
-            guard isOpener else {
-                throw noSlot(openedBy: unlocker, errors)
-            }
+            // Another slot may be this unlocker's; if none is, a failure is why.
+            guard !trials.opened.isEmpty else { throw noSlot(openedBy: unlocker, trials.failures) }
         }
         // Each has proven the whole file, which fits one root key: they are one.
         guard let rootKey else { return nil }
         return OpenedSlots(
             rootKey: rootKey,
             slots: slots.compactMap { openings[$0.id] },
-            failures: failures.filter { openings[$0.key] == nil }
+            failures: failures.filter { openings[$0.key] == nil },
+            tooDear: tooDear
         )
     }
 
     /// The error for an unlocker that opens no slot: why it could not try those it may be for, or that it is for none.
     private func noSlot(
         openedBy unlocker: any StoreUnlocker,
-        _ errors: [(slot: Keyslot, error: KeyError)]
+        _ failures: [SlotTrials.Failure]
     ) -> KeyError {
-        guard let (_, error) = errors.first(where: { $0.error.code != .wrongSecret }) else {
-            return errors.first?.error
+        guard let error = failures.first(where: { $0.error.code != .wrongSecret })?.error else {
+            return failures.first?.error
                 ?? KeyError(
                     .wrongSecret,
                     "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
                         + "Nothing was written."
                 )
         }
-        let slots = errors.filter { $0.error.code != .wrongSecret }.map(\.slot)
+        let slots = failures.filter { $0.error.code != .wrongSecret }.map(\.slot)
         return KeyError(
             error.code,
             "\(error.message) It is needed for \(names(of: slots)); nothing was written.",

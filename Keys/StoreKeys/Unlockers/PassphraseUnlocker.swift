@@ -10,11 +10,11 @@ public import Foundation
 ///
 /// A passphrase that is UTF-8 is brought into one normal form (NFC), wherever it comes from, since `é` can be written in two ways
 /// and keyboards differ in theirs; other bytes are taken as they are. Slots of versions before this have the bytes as they were
-/// given: a slot that the normal form does not open is tried with these, at the cost of another trial, when they differ.
+/// given: slots that the normal form does not open are tried with these, at the cost of another trial each, when they differ.
 /// Each trial takes the time and memory of the slot's ``ScryptCost``; the trials of one opening run one after the other, and
 /// one that is cancelled ends when the trial under way does, since libcrypto cannot be interrupted. All of them together
-/// cost at most ``maximumDerivationWork``: a slot above it is not tried, and when no other one opens, the error is
-/// `invalidParameters`.
+/// cost at most ``maximumDerivationWork``, and those with the bytes as they were given as much again: a slot above it is not
+/// tried, and when no other one opens, the error is `invalidParameters`.
 ///
 /// Opening a keyslot file with an unlocker that asks for more than the slot costs makes the slot anew at the cost asked
 /// for; see ``StoreKeyring/open(at:unlocker:minimumRevision:)``. Processes that share a store should ask for the same cost: the one with

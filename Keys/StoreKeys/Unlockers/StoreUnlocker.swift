@@ -25,7 +25,8 @@ public protocol StoreUnlocker: Sendable {
     /// What it costs to try a slot: N · r · p of scrypt, ``ScryptCost/work``; 0 for what is not worth counting.
     func derivationWork(of slot: Keyslot) -> Int
 
-    /// The most that one opening may cost over all slots of this kind that are tried.
+    /// The most that one opening may cost over all slots of this kind that are tried; what ``olderForm()`` gives has a most of
+    /// its own.
     var maximumDerivationWork: Int { get }
 
     /// Makes the secret of a new slot.
@@ -50,8 +51,8 @@ public protocol StoreUnlocker: Sendable {
     /// - Throws: As ``enroll(storeID:)``.
     func secret(of slot: Keyslot, storeID: RandomIdentifier) async throws -> SecretBytes
 
-    /// This unlocker as an older version of it made its slots, if that gave other secrets: it is tried on a slot that this one
-    /// does not open, at its own cost, and never makes one.
+    /// This unlocker as an older version of it made its slots, if that gave other secrets: it is tried on the slots that
+    /// this one does not open, at its own cost, and never makes one.
     ///
     /// - Returns: The older form; nil, the default, when there is none.
     /// - Throws: As ``enroll(storeID:)``.
