@@ -45,7 +45,7 @@ struct ScryptCostTests {
         arguments: [
             (UInt8(21), UInt32(8), UInt32(1)), (20, 9, 1), (23, 2, 1), (255, 8, 1), (63, 1, 1), (64, 1, 1), (0, 8, 1),
             (17, 8, 65), (4, 8, 65), (17, 8, .max), (17, .max, 1), (17, 1 << 31, 1), (17, 0, 1), (17, 8, 0), (16, 1, 1),
-            (20, 8, 9), (.max, .max, .max),
+            (20, 8, 9), (1, 1 << 20, 9), (.max, .max, .max),
         ]
     )
     func crafted(log2N: UInt8, r: UInt32, p: UInt32) async throws {
@@ -75,6 +75,32 @@ struct ScryptCostTests {
                 _ = try await StoreKeyring.open(at: folder.keyslots, unlocker: PassphraseUnlocker.quick("any"))
             } == .invalidParameters
         )
+    }
+
+    /// In each pair the first cost, and whether it is more than the second.
+    private static let pairs: [(Bool, ScryptCost, ScryptCost)] = [
+        (false, cost(5, 8, 1), cost(5, 8, 1)),
+        (true, cost(6, 8, 1), cost(5, 8, 1)),
+        (false, cost(5, 8, 1), cost(6, 8, 1)),
+        // The same memory, more work; and the same work, more memory.
+        (true, cost(5, 8, 2), cost(5, 8, 1)),
+        (false, cost(5, 8, 1), cost(5, 8, 2)),
+        (true, cost(6, 8, 1), cost(5, 8, 2)),
+        (false, cost(5, 8, 2), cost(6, 8, 1)),
+        // More of one and less of the other is not more.
+        (false, cost(6, 8, 1), cost(5, 8, 3)),
+        (false, cost(5, 8, 3), cost(6, 8, 1)),
+        (true, .memory128MiB, .memory16MiB),
+        (false, .memory16MiB, .memory128MiB),
+    ]
+
+    private static func cost(_ log2N: Int, _ r: Int, _ p: Int) -> ScryptCost {
+        .insecureForTests(log2N: log2N, blockSize: r, parallelization: p)
+    }
+
+    @Test("a cost is more than another with more memory or work, and less of neither", arguments: pairs)
+    func comparison(isMore: Bool, cost: ScryptCost, other: ScryptCost) {
+        #expect(cost.exceeds(other) == isMore)
     }
 
     @Test("a slot's parameters of another length are damage", arguments: [0, 1, 9, 24, 26, 100])

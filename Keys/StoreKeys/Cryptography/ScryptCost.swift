@@ -92,7 +92,7 @@ public struct ScryptCost: Hashable, Sendable {
         // RFC 7914 section 2: N < 2^(128 · r / 8).
         (1...23).contains(log2N) && (1...(1 << 20)).contains(blockSize) && (1...64).contains(parallelization)
             && log2N < 16 * blockSize
-            && blockSize << log2N <= 1 << 23
+            && blockSize << log2N <= 1 << 23 && blockSize * parallelization <= 1 << 23
             && (blockSize << log2N) * parallelization <= 1 << 26
     }
 }
