@@ -84,6 +84,39 @@ struct DurabilityTests {
         #expect(recorder.takeLines() == (asks ? replacement : replacement + replacement))
     }
 
+    @Test("going on with a rotation that was killed, which begins with what that may not have brought to the medium")
+    func recovery() async throws {
+        struct Kill: Error {}
+        try await create()
+        let keyslots = Keyslots(folder.keyslots, in: recorder.fileSystem)
+        for recovers in [true, false] {
+            await #expect(throws: Kill.self) {
+                _ = try await keyslots.rotateDataKey(authorizedBy: unlocker) { _, _ in throw Kill() }
+            }
+            _ = recorder.takeLines()
+            if recovers {
+                _ = try await keyslots.recoverRotation(
+                    authorizedBy: unlocker,
+                    isEncryptedWith: { _ in
+                        #expect(recorder.takeLines() == ["synchronize ."])
+                        return true
+                    }
+                )
+            } else {
+                _ = try await keyslots.rotateDataKey(authorizedBy: unlocker) { _, _ in
+                    #expect(recorder.takeLines() == ["synchronize ."])
+                }
+            }
+        }
+    }
+
+    @Test("using a secret file that is there, whose maker may have been killed before its name was on the medium")
+    func existingSecretFile() async throws {
+        try write(Array(String(repeating: "a", count: 64).utf8), to: folder.secretFile)
+        try await create()
+        #expect(recorder.takeLines() == ["synchronize ."] + creation(of: "store.keyslots"))
+    }
+
     @Test("destroying it, what a creation has left of it, and its secret")
     func destruction() async throws {
         try await create()

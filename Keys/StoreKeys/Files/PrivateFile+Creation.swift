@@ -34,6 +34,18 @@ extension PrivateFile {
         }
     }
 
+    /// Waits until the name of a file that somebody else has made is on the medium, where this process has a say in that: a
+    /// folder that it may only pass through, or that cannot be written, was there before.
+    func synchronizeFolderIfAllowed() throws(KeyError) {
+        do throws(SystemCallFailure) {
+            try fileSystem.synchronize(folder)
+        } catch {
+            guard ![EACCES, EPERM, EROFS, EINVAL].contains(error.number) else {
+                throw folderNotSynchronized(error)
+            }
+        }
+    }
+
     /// A name beside the file that is free.
     func makeTemporaryPath(_ random: RandomSource) throws -> String {
         "\(folder).\(name).\(try random.makeIdentifier()).tmp"

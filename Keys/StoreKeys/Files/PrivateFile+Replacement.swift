@@ -53,10 +53,15 @@ extension PrivateFile {
             try file.synchronize()
             guard let newLock = try FileLock(file) else { throw inUse() }
             // Holders of the lock do not change the file; restoring a backup or an editor's hand might.
-            guard try lock.descriptor.isFile(at: path), try readBytes(maximum: expected.count) == expected else {
+            guard try lock.descriptor.isFile(at: path), try holds(expected) else {
                 throw inUse()
             }
-            try fileSystem.replace(path, with: temporaryPath)
+            do throws(SystemCallFailure) {
+                try fileSystem.replace(path, with: temporaryPath)
+            } catch {
+                guard error.call != "rename" else { throw error }
+                throw folderNotSynchronized(UnprovenReplacement(cause: error))
+            }
             lock = newLock
         } catch {
             discard(temporaryPath)
@@ -67,6 +72,33 @@ extension PrivateFile {
                 cause: failure
             )
         }
+    }
+
+    /// Whether the file has this content.
+    private func holds(_ expected: [UInt8]) throws -> Bool {
+        do {
+            return try readBytes(maximum: expected.count) == expected
+        } catch let error as KeyError where error.code == .damagedFile {
+            // It has become longer.
+            return false
+        }
+    }
+
+    /// Waits until the names in the file's folder are on the medium.
+    func synchronizeFolder() throws(KeyError) {
+        do throws(SystemCallFailure) {
+            try fileSystem.synchronize(folder)
+        } catch {
+            throw folderNotSynchronized(error)
+        }
+    }
+
+    func folderNotSynchronized(_ cause: any Error) -> KeyError {
+        KeyError(
+            .inputOutput,
+            "The folder of the \(role) at \(path) could not be brought to the medium; look at the medium.",
+            cause: cause
+        )
     }
 
     /// Removes what replacements that were killed have left. Only for the holder of the lock: nobody else is writing
@@ -85,4 +117,11 @@ extension PrivateFile {
             "The \(role) at \(path) is being changed by another task or process; nothing was written. Try again."
         )
     }
+}
+
+/// The cause of the error when a file was replaced, and only its name could not be brought to the medium.
+package struct UnprovenReplacement: Error, CustomStringConvertible {
+    let cause: SystemCallFailure
+
+    package var description: String { cause.description }
 }

@@ -13,10 +13,12 @@ extension KeyslotFile {
     ///   `insecurePermissions` if it is a symbolic link or its mode is wider than 0600, `damagedFile`, `newerFormat` or
     ///   `io`; `CancellationError`.
     public static func read(at url: URL) async throws -> KeyslotFile {
-        let file = try PrivateFile(url, role: "keyslot file")
-        return try await BlockingWork.run {
-            try KeyslotFile(decoding: file.readBytes(maximum: maximumSize))
-        }
+        try await BlockingWork.run { try readBlocking(at: url) }
+    }
+
+    /// The same, on the thread of the caller, who may wait.
+    package static func readBlocking(at url: URL) throws -> KeyslotFile {
+        try KeyslotFile(decoding: PrivateFile(url, role: "keyslot file").readBytes(maximum: maximumSize))
     }
 
     /// Refuses a file that is older than one that was seen before.

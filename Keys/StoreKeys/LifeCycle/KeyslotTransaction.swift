@@ -38,6 +38,14 @@ final class KeyslotTransaction: Sendable {
     /// The file as it is.
     var content: KeyslotFile { state.withLock { $0.content } }
 
+    /// Waits until every name in the file's folder is on the medium, that of the database beside it among them.
+    ///
+    /// Whoever was killed in a rotation may have renamed one of the two and not come to that. What is renamed next must not
+    /// get to the medium before it: after a loss of power the database would be under a key that the file does not have.
+    func synchronizeFolder() async throws {
+        try await BlockingWork.run { [file] in try file.synchronizeFolder() }
+    }
+
     /// Writes the next revision of the file.
     ///
     /// - Throws: `KeyError` with code `inUse` or `io`; `CancellationError` if the task was cancelled before.

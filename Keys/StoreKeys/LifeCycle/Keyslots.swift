@@ -62,6 +62,7 @@ public struct Keyslots: Sendable {
             }
             defer { transaction.end() }
             try transaction.content.checkRevision(minimumRevision)
+            if transaction.content.isRotationPending { try await transaction.synchronizeFolder() }
             return try await body(transaction)
         }
     }

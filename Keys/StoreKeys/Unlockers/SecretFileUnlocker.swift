@@ -49,15 +49,21 @@ public struct SecretFileUnlocker: StoreUnlocker {
         let random = random
         return try await BlockingWork.run {
             // Looked at first, since a file that is there may lie where nothing can be written: a secrets mount.
-            if try !file.exists() {
-                let text = try HexadecimalSecret.encode(random.makeSecret())
-                do {
-                    try unsafe text.withUnsafeBytes { text in unsafe try file.create(text, random: .system) }
-                } catch let error as KeyError where error.code == .alreadyExists {
-                    // Another process was first: its secret is the one.
-                }
-            }
+            let isOurs = try !file.exists() && Self.create(file, random)
+            // Whoever has made it may have been killed before its name was on the medium.
+            if !isOurs { try file.synchronizeFolderIfAllowed() }
             return try SlotEnrollment(secret: Self.read(file))
+        }
+    }
+
+    /// Creates the file, or returns false when another process was first: its secret is the one.
+    private static func create(_ file: PrivateFile, _ random: RandomSource) throws -> Bool {
+        let text = try HexadecimalSecret.encode(random.makeSecret())
+        do {
+            try unsafe text.withUnsafeBytes { text in unsafe try file.create(text, random: .system) }
+            return true
+        } catch let error as KeyError where error.code == .alreadyExists {
+            return false
         }
     }
 
