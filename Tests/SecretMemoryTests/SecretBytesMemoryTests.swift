@@ -79,6 +79,24 @@ struct SecretBytesMemoryTests {
         #expect(flags.contains("lo") == secret.isLocked)
     }
 
+    @Test("the pages go back to the system: after many secrets as much memory is locked as before")
+    func givenBack() async {
+        await #expect(processExitsWith: .success) {
+            // The file claims a size of zero, so it is read until it ends.
+            func lockedKibibytes() throws -> Int {
+                let handle = try #require(FileHandle(forReadingAtPath: "/proc/self/status"))
+                let text = try String(decoding: handle.readToEnd() ?? Data(), as: UTF8.self)
+                let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmLck:") })
+                return try #require(Int(line.filter(\.isWholeNumber)))
+            }
+            let kept = try SecretBytes.random(count: 32)
+            let locked = try lockedKibibytes()
+            for _ in 0..<1_000 { _ = unsafe try SecretBytes(count: 20_000) { _ in } }
+            try #require(lockedKibibytes() == locked)
+            withExtendedLifetime(kept) {}
+        }
+    }
+
     @Test("a process without an allowance of locked memory gets a secret that says it is not locked")
     func notLocked() async {
         await #expect(processExitsWith: .success) {

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import Synchronization
 import Testing
 
 @testable import StoreKeys
@@ -191,6 +192,37 @@ struct LifeCycleTests {
         _ = consume lock
     }
 
+    /// Asks for a dearer slot, and renews the root key while it is asked for its secret first.
+    private final class Restless: StoreUnlocker {
+        private let inner: PassphraseUnlocker
+        private let keyslots: Keyslots
+        private let hasRenewed = Atomic(false)
+
+        init(_ inner: PassphraseUnlocker, _ keyslots: Keyslots) { (self.inner, self.keyslots) = (inner, keyslots) }
+
+        var slotKind: SlotKind { inner.slotKind }
+        func wantsRenewal(of slot: Keyslot) -> Bool { true }
+        func enroll(storeID: RandomIdentifier) async throws -> SlotEnrollment {
+            try await inner.enroll(storeID: storeID)
+        }
+        func secret(of slot: Keyslot, storeID: RandomIdentifier) async throws -> SecretBytes {
+            if !hasRenewed.exchange(true, ordering: .relaxed) { try await keyslots.renewRootKey(keeping: [inner]) }
+            return try await inner.secret(of: slot, storeID: storeID)
+        }
+    }
+
+    @Test("a slot is not made anew when the root key was renewed meanwhile: the file would be under the one of before")
+    func renewalOverAnotherRootKey() async throws {
+        let passphrase = try PassphraseUnlocker.quick("passphrase")
+        let created = try await StoreKeyring.create(at: folder.keyslots, unlocker: passphrase)
+        let restless = Restless(passphrase, keyslots)
+        guard case .failed(let error) = try await opens(restless).slotRenewal else { throw Unexpected() }
+        #expect(error.code == .inUse)
+        let opened = try await opens(passphrase)
+        #expect(try opened.dataKey == created.dataKey)
+        #expect(opened.revision == 2)
+    }
+
     @Test("a change is refused while another one is under way, in this process as well, and succeeds afterwards")
     func competingChange() async throws {
         _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: file)
@@ -236,6 +268,23 @@ struct LifeCycleTests {
         }
         #expect(try folder.names() == ["store.keyslots", "store.secret"])
         #expect(try Data(contentsOf: folder.keyslots).first == 0)
+    }
+
+    @Test("a file that has become longer meanwhile was changed, and is not taken for damaged")
+    func grownUnderneath() async throws {
+        _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: file)
+        let meddling = KeyServiceUnlocker(
+            kind: try SlotKind("meddling"),
+            wrap: { [folder] secret in
+                let handle = try FileHandle(forWritingTo: folder.keyslots)
+                try handle.seekToEnd()
+                try handle.write(contentsOf: [0])
+                try handle.close()
+                return secret.revealed
+            },
+            unwrap: { try SecretBytes(bytes: $0) }
+        )
+        #expect(await keyErrorCode { try await keyslots.add(meddling, authorizedBy: file) } == .inUse)
     }
 
     @Test("a locked keyring gives no keys, and the file opens again")
