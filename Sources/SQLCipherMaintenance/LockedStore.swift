@@ -20,9 +20,10 @@ final class LockedStore {
         lock = try LockFile(files)
         // Another process may have removed the store before the lock was ours.
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
-        try files.removeLeftovers()
         opener = DatabaseOpener(files: files, key: key, keyIsVerified: file.keyIsVerified)
         cipherConfiguration = try opener.cipherConfiguration(engine)
+        // Not before the key was tried: the new database of a revocation may be among them.
+        try files.removeLeftovers()
     }
 
     /// The bytes of the database and its WAL.

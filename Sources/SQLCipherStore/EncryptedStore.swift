@@ -91,10 +91,11 @@ public final class EncryptedStore: SyncContextDataSource {
         mode: OpenMode = .openOrCreate,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, schema, translation, mode, options, FileSystem())
+        try await open(url, key, schema, translation, mode, options, FileSystem(), nil)
     }
 
-    /// The same, with a file system that tells each step.
+    /// The same, with a file system that tells each step, and something to be done before a database is created, while nobody
+    /// else can: none is when it throws.
     package static func open(
         at url: URL,
         key: SecretBytes,
@@ -102,9 +103,10 @@ public final class EncryptedStore: SyncContextDataSource {
         translating translation: (any QueueTranslation)?,
         mode: OpenMode,
         options: EncryptedStoreOptions,
-        in fileSystem: FileSystem
+        in fileSystem: FileSystem,
+        beforeCreating: (@Sendable () throws -> Void)? = nil
     ) async throws -> EncryptedStore {
-        try await open(url, key, schema, translation, mode, options, fileSystem)
+        try await open(url, key, schema, translation, mode, options, fileSystem, beforeCreating)
     }
 
     /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
@@ -123,7 +125,7 @@ public final class EncryptedStore: SyncContextDataSource {
         key: SecretBytes,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, nil, nil, .openExisting, options, FileSystem())
+        try await open(url, key, nil, nil, .openExisting, options, FileSystem(), nil)
     }
 
     private static func open(
@@ -133,7 +135,8 @@ public final class EncryptedStore: SyncContextDataSource {
         _ translation: (any QueueTranslation)?,
         _ mode: OpenMode,
         _ options: EncryptedStoreOptions,
-        _ fileSystem: FileSystem
+        _ fileSystem: FileSystem,
+        _ beforeCreating: (@Sendable () throws -> Void)?
     ) async throws -> EncryptedStore {
         try Task.checkCancellation()
         let files = try StoreFiles(url, in: fileSystem)
@@ -143,7 +146,8 @@ public final class EncryptedStore: SyncContextDataSource {
             schema: schema,
             translation: translation,
             mode: mode,
-            options: options
+            options: options,
+            beforeCreating: beforeCreating
         )
         let (session, opened) = try await StoreSession.open(opener)
         return EncryptedStore(url, opener, session, opened)

@@ -43,6 +43,17 @@ struct WipingTests {
         await store.close()
     }
 
+    @Test("of a store that is locked meanwhile is no reason for the unlocking to create another one")
+    func unlockingAfterwards() async throws {
+        let store = try await EncryptedStore.open(in: folder)
+        await store.lock()
+        try await file.wipe()
+        #expect(try await code { try await store.unlock(key: .testKey()) } == .notFound)
+        #expect(try folder.contents().isEmpty)
+        #expect(store.isLocked)
+        await store.close()
+    }
+
     @Test("goes on where a kill has ended it, after any number of files")
     func resumed() async throws {
         let count = StoreFiles(folder.database.path).all.count

@@ -59,6 +59,8 @@ struct OpeningTests {
         let store = try await EncryptedStore.open(in: folder)
         try await store.upsert([Record(id: "1", ["text": "milk"])], table: "items")
         await store.close()
+        // It may be the new database of a revocation that was killed.
+        try Data("new".utf8).write(to: folder.url.appending(path: "store.db.new"))
         let before = try folder.contents()
         #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8) } == .wrongKey)
         #expect(try folder.contents() == before)
@@ -74,6 +76,7 @@ struct OpeningTests {
     func wrongKeyBesideLog() async throws {
         let folder = try TestFolder()
         let killed = try await StoreLeftOpen(in: folder)
+        try Data("new".utf8).write(to: folder.url.appending(path: "store.db.new"))
         let before = try folder.contentsWithoutLock()
         #expect(before["store.db-wal"]?.isEmpty == false)
         #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8) } == .wrongKey)
@@ -221,8 +224,61 @@ struct OpeningTests {
         for name in ["store.db.new", "store.db.new-wal", "store.db.new-journal", "store.db.new-shm"] {
             try Data("half".utf8).write(to: folder.url.appending(path: name))
         }
+        // And a link that leads to nothing.
+        try FileManager.default.removeItem(at: folder.url.appending(path: "store.db.new"))
+        try FileManager.default.createSymbolicLink(
+            at: folder.url.appending(path: "store.db.new"),
+            withDestinationURL: folder.url.appending(path: "nothing")
+        )
         await (try EncryptedStore.open(in: folder)).close()
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
+    }
+
+    @Test("what is to be done before a database is created is done by the holder of the lock, and may refuse it")
+    func beforeCreating() async throws {
+        struct Refusal: Error {}
+        let folder = try TestFolder()
+        let files = StoreFiles(folder.database.path)
+        let asked = Mutex(0)
+        func open(_ refusal: Refusal?) async throws -> EncryptedStore {
+            try await EncryptedStore.open(
+                at: folder.database,
+                key: .testKey(),
+                schema: StoreSchema([.items]),
+                translating: nil,
+                mode: .openOrCreate,
+                options: EncryptedStoreOptions(),
+                in: FileSystem(),
+                beforeCreating: {
+                    asked.withLock { $0 += 1 }
+                    #expect(try LockFile.isHeld(files))
+                    if let refusal { throw refusal }
+                }
+            )
+        }
+        await #expect(throws: Refusal.self) { _ = try await open(Refusal()) }
+        #expect(try folder.contentsWithoutLock().isEmpty)
+        // A store that is there is not created.
+        for _ in 0..<2 { try await open(nil).close() }
+        #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test("a store that is removed before the lock is taken is looked for once more, and not created")
+    func removedMeanwhile() async throws {
+        let folder = try TestFolder()
+        try await EncryptedStore.open(in: folder).close()
+        let opener = try StoreOpener(
+            files: StoreFiles(folder.database.path),
+            key: .testKey(),
+            schema: StoreSchema([.items]),
+            mode: .openExisting,
+            options: EncryptedStoreOptions()
+        )
+        let lock = try LockFile(opener.files)
+        try FileManager.default.removeItem(at: folder.database)
+        let found = try await code { _ = try opener.openLocked(lock, CipherConfiguration.engineVersion()) }
+        #expect(found == .notFound)
+        #expect(try folder.contentsWithoutLock().isEmpty)
     }
 
     @Test("a WAL without its database stops the creation of a new one, which it would be played into")

@@ -12,6 +12,7 @@ struct PlainEncryption {
     let schema: StoreSchema?
     let work: CancellableWork
     let progress: StoreProgressHandler?
+    let beforeCreating: @Sendable () throws -> Void
 
     func run() throws -> StoreEncryptionResult {
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
@@ -31,6 +32,7 @@ struct PlainEncryption {
         let lock = try LockFile(files)
         return try withExtendedLifetime(lock) {
             try checkPlace()
+            try beforeCreating()
             let builder = DatabaseBuilder(
                 files: files,
                 cipherConfiguration: try CipherConfiguration(

@@ -94,14 +94,16 @@ extension StoreFile {
         )
     }
 
-    /// The same, with a file system that tells each step.
+    /// The same, with a file system that tells each step, and something to be done before the store is made, while nobody else
+    /// can: none is when it throws.
     package static func encrypt(
         plaintext: URL,
         into url: URL,
         key: SecretBytes,
         schema: StoreSchema?,
         progress: StoreProgressHandler?,
-        in fileSystem: FileSystem
+        in fileSystem: FileSystem,
+        beforeCreating: @escaping @Sendable () throws -> Void = {}
     ) async throws -> StoreEncryptionResult {
         // What lies beside a file lies beside it where it is, and not beside a link to it.
         let named = try StoreFiles(plaintext).database
@@ -113,7 +115,8 @@ extension StoreFile {
                 key: key,
                 schema: schema,
                 work: work,
-                progress: progress
+                progress: progress,
+                beforeCreating: beforeCreating
             )
             .run()
         }

@@ -23,11 +23,16 @@ package final class LockFile: Sendable {
     ///   symbolic link; `SystemCallFailure` when the file cannot be opened.
     package init(_ files: StoreFiles) throws { lock = try Self.lock(files) }
 
-    private static func lock(_ files: StoreFiles) throws -> FileLock {
+    /// Takes the lock on the file that a closure opens, or creates, at the path it is given.
+    static func lock(
+        _ files: StoreFiles,
+        opening open: (String) throws -> FileDescriptor = { path in
+            try FileDescriptor(opening: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW)
+        }
+    ) throws -> FileLock {
         try files.refuseLinks()
         while true {
-            let descriptor = try FileDescriptor(opening: files.lock, flags: O_RDWR | O_CREAT | O_NOFOLLOW)
-            guard let lock = try FileLock(descriptor) else {
+            guard let lock = try FileLock(open(files.lock)) else {
                 throw StoreError(
                     .inUse,
                     "The store at '\(files.database)' is open in this or another process; close it there first, or"

@@ -13,6 +13,8 @@ struct StoreOpener: Sendable {
     var translation: (any QueueTranslation)?
     let mode: OpenMode
     let options: EncryptedStoreOptions
+    /// Called before a database is created, by the holder of the lock; there is none when it throws.
+    var beforeCreating: (@Sendable () throws -> Void)?
 
     /// What an opened store consists of, beside its first connection.
     struct Opened: Sendable {
@@ -49,14 +51,13 @@ struct StoreOpener: Sendable {
         return try withExtendedLifetime(lock) { try openLocked(lock, engine) }
     }
 
-    private func openLocked(_ lock: LockFile, _ engine: EngineVersion) throws -> (Database, Opened) {
+    /// The part that is done by the holder of the lock.
+    func openLocked(_ lock: LockFile, _ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
-        if FileSystem.exists(files.database) {
-            // What a rewrite that was killed has left.
-            try files.removeLeftovers()
-        } else {
+        if !FileSystem.exists(files.database) {
             guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
+            try beforeCreating?()
             try StoreCreator(files: files, engine: engine, format: newestFormat)
                 .create(key, schema ?? StoreSchema([]))
         }
@@ -66,6 +67,9 @@ struct StoreOpener: Sendable {
         let opener = DatabaseOpener(files: files, key: key, keyIsVerified: options.keyIsVerified)
         let cipherConfiguration = try opener.cipherConfiguration(engine, tryingKey: hasLeftovers)
         let database = try opener.open(cipherConfiguration, keyIsTried: hasLeftovers)
+        // What a rewrite that was killed has left: not before the key was tried, since the new database of a revocation may be
+        // among it, which whoever has the right keys still needs.
+        try files.removeLeftovers()
         try configure(database)
         let schema = try schema ?? rememberedSchema(database)
         let catalog = try SchemaMigrator(database: database, schema: schema, translation: translation).migrate()
