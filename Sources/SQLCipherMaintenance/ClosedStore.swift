@@ -12,6 +12,8 @@ final class ClosedStore {
     let files: StoreFiles
     let header: FileHeader
     let engine: EngineVersion
+    /// Whether the header names the key: what cannot be decrypted with it is then damaged.
+    let keyIsNamed: Bool
     private let cipherConfiguration: CipherConfiguration
     private let lock: LockFile
     private let hadIndex: Bool
@@ -33,7 +35,12 @@ final class ClosedStore {
             throw StoreError.needsNewerLibrary(files.database, engine)
         }
         let opener = DatabaseOpener(files: files, key: key, keyIsVerified: true)
-        if try opener.judgeKey(header, engine) == .wrong { throw StoreError.wrongKey(at: files.database) }
+        switch try opener.judgeKey(header, engine) {
+        case .right: keyIsNamed = true
+        case .unknown: keyIsNamed = false
+        case .wrong: throw StoreError.wrongKey(at: files.database)
+        case .damagedHeader: throw FileHeader.damaged(of: files.database)
+        }
         cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
         hadIndex = FileSystem.exists(files.index)
     }

@@ -78,7 +78,9 @@ extension StoreFile {
                     database.end(with: work)
                     return try database.transaction(.reading) { try body(database, store.engine) }
                 } catch let failure as SQLiteFailure where failure.isDamage {
-                    guard !keyIsVerified else { throw StoreError.damaged(files.database, cause: failure) }
+                    guard !keyIsVerified, !store.keyIsNamed else {
+                        throw StoreError.damaged(files.database, cause: failure)
+                    }
                     let cipher = try PageCipher(key: key, header: store.header)
                     let scan = try PageScan(files, cipher: cipher, wal: WALScan(files.wal))
                     guard try scan.findsAuthenticPage() else { throw StoreError.wrongKey(at: files.database) }

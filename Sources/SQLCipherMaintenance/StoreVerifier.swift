@@ -34,7 +34,9 @@ final class StoreVerifier {
         if let finding = Self.finding(wal.breakage, wal) { result.add(finding) }
         let scan = try PageScan(store.files, cipher: PageCipher(key: key, header: store.header), wal: wal)
         let isReadable = try scan.findsAuthenticPage()
-        guard isReadable || keyIsVerified else { throw StoreError.wrongKey(at: store.files.database) }
+        guard isReadable || keyIsVerified || store.keyIsNamed else {
+            throw StoreError.wrongKey(at: store.files.database)
+        }
         try checkLength(wal, scan)
         // Every page is looked at, and then read for its rows.
         let bytes = Int64(scan.pageCount * FileHeader.pageSize)

@@ -222,6 +222,26 @@ struct VerificationTests {
         #expect(result.findings.first?.place == .page(1), "only the first page is damaged: the key is right")
     }
 
+    @Test(
+        "of a header with one damaged byte says that it is damaged, and never that the key is another",
+        arguments: 0..<16,
+        [false, true]
+    )
+    func damagedHeader(place: Int, keyIsVerified: Bool) async throws {
+        try await makeStore()
+        try folder.edit { $0[place] ^= 1 }
+        // A byte that says what format the store has makes it one of another version.
+        guard place != 7 else { return }
+        let result = try await verify(keyIsVerified: keyIsVerified)
+        #expect(result.findings.first?.kind == ((8..<12).contains(place) ? .damagedPage : .damagedFile))
+        let file = StoreFile(folder.database, keyIsVerified: keyIsVerified)
+        #expect(try await code { _ = try await file.inspect(key: .testKey()) } == .damaged)
+        // Another key is another key all the same, where the header can be read and what names the key is whole.
+        guard (8..<12).contains(place) else { return }
+        #expect(try await code { _ = try await verify(keyByte: 8, keyIsVerified: keyIsVerified) } == .wrongKey)
+        #expect(try await code { _ = try await file.inspect(key: .testKey(8)) } == .wrongKey)
+    }
+
     @Test("changes no byte, of a damaged store neither, and is refused while the store is open")
     func untouched() async throws {
         try await makeStore()

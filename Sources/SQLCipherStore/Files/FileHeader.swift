@@ -93,6 +93,11 @@ package struct FileHeader: Sendable {
         namesKey = bytes[Self.magic.count] & Self.keyFlag != 0
     }
 
+    /// The error for a file whose first bytes are not those that the key would have made.
+    package static func damaged(of path: String) -> StoreError {
+        StoreError(.damaged, "The first \(count) bytes of '\(path)' are damaged; restore the store from a backup.")
+    }
+
     /// The error for a file that has lost its end, or has gained something behind it.
     static func wrongLength(of path: String) -> StoreError {
         StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; restore it from a backup.")

@@ -31,11 +31,7 @@ package struct DatabaseOpener: Sendable {
         switch try judgeKey(header, engine) {
         case .right, .unknown: break
         case .wrong: throw StoreError.wrongKey(at: files.database)
-        case .damagedHeader:
-            throw StoreError(
-                .damaged,
-                "The first \(FileHeader.count) bytes of '\(files.database)' are damaged; restore the store from a backup."
-            )
+        case .damagedHeader: throw FileHeader.damaged(of: files.database)
         }
         let cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
         if tryingKey, !keyIsVerified, !header.namesKey { try tryKey(cipherConfiguration) }
