@@ -120,7 +120,10 @@ extension EncryptedStore {
     }
 
     private static func copySmallFile(_ path: String, to copy: consuming FileDescriptor) throws {
-        try copy.write(FileSystem.prefix(of: path, count: FileSystem.size(of: path) ?? 0))
+        // One descriptor for the size and the content: meanwhile another file, a longer one, may get the name.
+        let original = try FileDescriptor(reading: path)
+        let count = try Int(original.status().st_size)
+        try copy.write(original.prefix(count: count))
         try copy.synchronize()
     }
 

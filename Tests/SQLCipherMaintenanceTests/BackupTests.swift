@@ -102,6 +102,34 @@ struct BackupTests {
         #expect(try await code { try await store.backUp(to: missing) } == .closed)
     }
 
+    #if os(Linux) || os(macOS)
+    @Test(
+        "does not wait for a pipe under its temporary name, which is told; a link there is removed",
+        .timeLimit(.minutes(1))
+    )
+    func temporaryNameTaken() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.upsert([Record(id: "1", ["text": "milk"])], table: "items")
+        let (copy, temporary) = (folder.url.appending(path: "copy.db"), folder.url.appending(path: "copy.db.new"))
+        try #require(unsafe mkfifo(temporary.path, 0o600) == 0)
+        let error = await #expect(throws: StoreError.self) { try await store.backUp(to: copy) }
+        #expect(error?.code == .inputOutput && error?.message.contains("copy.db.new") == true)
+        #expect(FileManager.default.fileExists(atPath: temporary.path))
+        try FileManager.default.removeItem(at: temporary)
+        let precious = folder.url.appending(path: "precious")
+        try Data("precious".utf8).write(to: precious)
+        for target in [precious, folder.url.appending(path: "nothing")] {
+            try FileManager.default.createSymbolicLink(at: temporary, withDestinationURL: target)
+            try await store.backUp(to: copy)
+            try FileManager.default.removeItem(at: copy)
+        }
+        await store.close()
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock", "precious"])
+        #expect(try Data(contentsOf: precious) == Data("precious".utf8))
+    }
+    #endif
+
     @Test("two to the same place: one is made, the other refused")
     func race() async throws {
         let folder = try TestFolder()
@@ -138,6 +166,34 @@ struct BackupTests {
         #expect(FileManager.default.fileExists(atPath: copy.path))
         try await backup
         #expect(try await content(of: copy) == DatabaseDump(folder))
+    }
+
+    @Test("that is sound and has something else in it than the store is thrown away")
+    func otherContent() async throws {
+        let folder = try TestFolder()
+        try await EncryptedStore.open(in: folder).close()
+        let files = StoreFiles(folder.url.appending(path: "copy.db").path)
+        let key = try SecretBytes.testKey()
+        let found = try await code {
+            try await CancellableWork.run(at: files.database) { work in
+                let engine = try CipherConfiguration.engineVersion()
+                let format = try #require(engine.newestFormat)
+                let cipher = try CipherConfiguration(
+                    key: key,
+                    header: FileHeader(new: format, key: key),
+                    engine: engine
+                )
+                try DatabaseBuilder(files: files, cipherConfiguration: cipher, work: work, progress: nil)
+                    .build(.free) { path in
+                        let (database, _) = try StoreCreator.build(path, cipher, StoreSchema([.items]))
+                        let content = try DatabaseContent(database)
+                        try database.run("INSERT INTO items (id) VALUES ('1')")
+                        return content
+                    }
+            }
+        }
+        #expect(found == .damaged)
+        #expect(try folder.contents().keys.filter { $0.hasPrefix("copy") } == [])
     }
 
     @Test("of a store with a damaged page is refused")

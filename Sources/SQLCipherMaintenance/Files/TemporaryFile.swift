@@ -72,8 +72,14 @@ final class TemporaryFile {
 
     private static func removeLeftBehind(_ files: StoreFiles) throws {
         let path = files.temporary
-        guard FileSystem.exists(path) else { return }
-        guard let lock = try FileLock(FileDescriptor(opening: path, flags: O_RDONLY)) else {
+        // Nobody writes a link: it is removed with what else was left, and what it leads to stays.
+        guard FileSystem.exists(path), !FileSystem.isLink(path) else { return }
+        // Without O_NONBLOCK a named pipe would block until somebody writes to it.
+        let descriptor = try FileDescriptor(opening: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        guard try descriptor.status().st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.inputOutput, "'\(path)' is no regular file, and in the way; remove it.")
+        }
+        guard let lock = try FileLock(descriptor) else {
             throw StoreError.isBeingWritten(files.database)
         }
         // It may have got its name, or have been replaced, in the meantime.
