@@ -69,14 +69,14 @@ extension SyncContext {
     ) async throws -> SyncContext {
         guard let attachments = options.attachments else {
             let store = try await folder.openOrCreate(schema, unlocker: unlocker)
-            return SyncContext(store: store, remote: remote, options: options)
+            return SyncContext(store: store, remote: remote, options: options).remembering(folder)
         }
         // What is wrong with the settings is said before anything is made.
         let service = try (remote as? any AttachmentRemote)?.attachments(path: attachments.path)
         let transport: (any AttachmentTransport)? = attachments.transport ?? service
         let ahead = try attachments.ahead.rules(for: schema)
         let store = try await folder.openOrCreate(schema.withAttachments(), unlocker: unlocker)
-        let context = SyncContext(store: store, remote: remote, options: options)
+        let context = SyncContext(store: store, remote: remote, options: options).remembering(folder)
         await context.startAttachments(in: folder.attachmentsURL, attachments, transport: transport, ahead: ahead)
         return context
     }
@@ -97,8 +97,19 @@ extension SyncContext {
     /// - Throws: As ``StoreFolder/unlock(_:with:)``.
     public func unlock(with unlocker: some StoreUnlocker) async throws {
         guard let store = store as? EncryptedStore else { return }
-        try await StoreFolder(store.url.deletingLastPathComponent()).unlock(store, with: unlocker)
+        try await folder(of: store).unlock(store, with: unlocker)
         await attachments.unlock()
+    }
+
+    /// Keeps the folder with what it asks of the keyslot file, its `minimumRevision`.
+    private func remembering(_ folder: StoreFolder) -> SyncContext {
+        _ = companion { OpenedFolder(folder) }
+        return self
+    }
+
+    /// The folder that the context was opened with. One that was made of a store knows where that lies, and no more.
+    private func folder(of store: EncryptedStore) -> StoreFolder {
+        companion { OpenedFolder(StoreFolder(store.url.deletingLastPathComponent())) }.folder
     }
 
     /// Ends the session, closes an encrypted store, and ends live queries. What runs ends as after ``lock()``. A store of
@@ -108,4 +119,11 @@ extension SyncContext {
         await attachments.close()
         await (store as? EncryptedStore)?.close()
     }
+}
+
+/// What a context remembers of the folder that it was opened with.
+private final class OpenedFolder: Sendable {
+    let folder: StoreFolder
+
+    init(_ folder: StoreFolder) { self.folder = folder }
 }
