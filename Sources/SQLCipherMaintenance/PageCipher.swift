@@ -93,7 +93,7 @@ final class PageCipher {
     }
 
     /// The cipher derives this key from the other one with a salt that differs from the file's in fixed bits.
-    private static func authenticationKey(
+    static func authenticationKey(
         from key: SecretBytes,
         salt: [UInt8],
         _ digest: String

@@ -2,6 +2,7 @@ import Attachments
 public import Foundation
 public import SQLCipherMaintenance
 public import SQLCipherStore
+import StoreKeys
 import SyncContract
 
 extension StoreFolder {
@@ -16,7 +17,8 @@ extension StoreFolder {
     ///   - url: The new folder. The folder around it must exist.
     ///   - progress: Is told how far the copy of the database has come.
     /// - Throws: `StoreError` as `EncryptedStore.backUp(to:progress:)`; with code `notFound` when the store is not the
-    ///   one of this folder or the keyslot file is missing. `CancellationError`.
+    ///   one of this folder or the keyslot file is missing; `KeyError` with code `damagedFile` when that is not what was
+    ///   written. `CancellationError`.
     public func backUp(
         _ store: EncryptedStore,
         to url: URL,
@@ -37,7 +39,12 @@ extension StoreFolder {
                 toFolder: url,
                 with: [keyslotsURL],
                 and: EncryptedStore.FurtherFiles(
-                    copy: { try await attachments.copy(to: StoreFolder(URL(filePath: $0)).attachmentsURL) },
+                    copy: { path in
+                        let copy = StoreFolder(URL(filePath: path))
+                        // A keyslot file that is damaged would make a backup that nobody can open.
+                        _ = try await KeyslotFile.read(at: copy.keyslotsURL)
+                        try await attachments.copy(to: copy.attachmentsURL)
+                    },
                     clear: { try AttachmentFolder(StoreFolder(URL(filePath: $0)).attachmentsURL).removeAll() }
                 ),
                 progress: progress

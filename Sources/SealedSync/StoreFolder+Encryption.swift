@@ -37,11 +37,13 @@ extension StoreFolder {
                 into: databaseURL,
                 key: keyring.dataKey,
                 schema: schema,
-                progress: progress
+                progress: progress,
+                in: fileSystem,
+                beforeCreating: { try refuseOutdatedNow(keyring) }
             )
         } catch {
             // In a task of its own: this one may be cancelled.
-            if keyslotsAreNew { try await Task { try await removeUnusedKeyslots() }.value }
+            if keyslotsAreNew { await Task { await removeUnusedKeyslots() }.value }
             // Fails, as it should, when there is something in it.
             if folderIsNew { _ = unsafe rmdir(url.path) }
             throw error
@@ -49,15 +51,19 @@ extension StoreFolder {
     }
 
     /// Removes the keys of a store that was never made, and the lock beside them.
-    private func removeUnusedKeyslots() async throws {
-        guard try hasKeyslots, try !hasDatabase else { return }
-        try await StoreFile(databaseURL)
-            .wipe {
-                // Somebody else may have made the store before the lock was ours.
-                guard try !hasDatabase else {
-                    throw StoreError(.alreadyExists, "'\(url.path)' has a store now; open it.")
+    private func removeUnusedKeyslots() async {
+        do {
+            guard try hasKeyslots, try !hasDatabase else { return }
+            try await StoreFile(databaseURL)
+                .wipe {
+                    // Somebody else may have made the store before the lock was ours.
+                    guard try !hasDatabase else {
+                        throw StoreError(.alreadyExists, "'\(url.path)' has a store now; open it.")
+                    }
+                    try await KeyslotFile.destroy(at: keyslotsURL)
                 }
-                try await KeyslotFile.destroy(at: keyslotsURL)
-            }
+        } catch {
+            // They are harmless, and the next attempt uses them; the caller gets the reason for the failure.
+        }
     }
 }

@@ -142,14 +142,25 @@ extension StoreFolder {
     }
 
     private func refuseOutdated(_ keyring: StoreKeyring) async throws {
-        let file = try await KeyslotFile.read(at: keyslotsURL)
+        try refuse(keyring, outdatedFor: await KeyslotFile.read(at: keyslotsURL))
+    }
+
+    /// The same on the thread of the caller, who may wait: for the holder of the store's lock, who is about to create a database.
+    /// Until the lock was taken, another process may have destroyed the keys.
+    func refuseOutdatedNow(_ keyring: StoreKeyring) throws {
+        try refuse(keyring, outdatedFor: KeyslotFile.readBlocking(at: keyslotsURL))
+    }
+
+    private func refuse(_ keyring: StoreKeyring, outdatedFor file: KeyslotFile) throws(KeyError) {
         guard file.storeID == keyring.storeID else {
             throw KeyError(.wrongSecret, "The keyring is that of another store than the one in '\(url.path)'.")
         }
-        guard file.dataKeyID == keyring.dataKeyID else {
+        // As long as a rotation has not come to its end, the database may be about to change over to the pending key, which an
+        // older keyring does not know of: opened with that, the store would go on under the key that was to go.
+        guard file.dataKeyID == keyring.dataKeyID, !file.isRotationPending || file.revision == keyring.revision else {
             throw KeyError(
                 .outdatedKeyring,
-                "The data key of the store in '\(url.path)' was rotated; unlock the store again."
+                "The data key of the store in '\(url.path)' was rotated, or a rotation has not come to its end; unlock the store again."
             )
         }
     }
@@ -171,7 +182,13 @@ final class RotationCourse: Sendable {
     /// A commit that is noted down here when it is done.
     func noting(_ commit: @escaping Keyslots.RotationCommit) -> Keyslots.RotationCommit {
         { [self] in
-            try commit()
+            do {
+                try commit()
+            } catch let error as KeyError where error.cause is UnprovenReplacement {
+                // The keyslot file is the new one all the same, and the next opening goes by that.
+                committed.store(true, ordering: .releasing)
+                throw error
+            }
             committed.store(true, ordering: .releasing)
         }
     }

@@ -122,8 +122,8 @@ public struct StoreFolder: Sendable {
 
     /// Opens the store with keys that are unlocked already.
     ///
-    /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `outdatedKeyring` when the data key was rotated
-    ///   after the keyring was opened, `locked` when the keyring was locked.
+    /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `outdatedKeyring` when the data key was rotated,
+    ///   or a rotation begun that has not come to its end, after the keyring was opened, `locked` when the keyring was locked.
     public func open(
         _ schema: StoreSchema,
         keyring: StoreKeyring,
@@ -159,7 +159,8 @@ public struct StoreFolder: Sendable {
                 translating: .operations,
                 mode: mode,
                 options: Self.vouched(options),
-                in: fileSystem
+                in: fileSystem,
+                beforeCreating: { try refuseOutdatedNow(keyring) }
             )
         }
     }
@@ -187,7 +188,18 @@ public struct StoreFolder: Sendable {
                 // Another process was first: its key is the one.
             }
         }
+        try synchronizeKeyslots()
         return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker, minimumRevision: minimumRevision)
+    }
+
+    /// Whoever has made the keys may have been killed before their name was on the medium. The database must not get there first:
+    /// without its keys nobody could open it.
+    private func synchronizeKeyslots() throws {
+        do {
+            try fileSystem.synchronize(url.path)
+        } catch {
+            throw StoreError(error, at: databaseURL.path)
+        }
     }
 
     /// Tells a file that is not there from one that cannot be seen.

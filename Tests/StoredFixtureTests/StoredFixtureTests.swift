@@ -37,6 +37,20 @@ struct StoredFixtureTests {
     }
 
     @Test(
+        "are vouched for by their keyslot files, as their headers name no key: a damaged first page is damage",
+        arguments: try await StoredFixture.all(areReadable: true).filter { [.closed, .killed].contains($0.store) }
+    )
+    func damagedFirstPage(_ fixture: StoredFixture) async throws {
+        let copy = try FixtureCopy(fixture)
+        var database = try Data(contentsOf: copy.folder.databaseURL)
+        #expect(database[7] & 0x80 == 0)
+        database[2_000] ^= 1
+        try database.write(to: copy.folder.databaseURL)
+        let error = await #expect(throws: StoreError.self) { try await copy.withStore { _ in } }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test(
         "are sound, and stay so with all they hold when they are compacted, upgraded and given another key",
         arguments: try await StoredFixture.all(areReadable: true)
     )

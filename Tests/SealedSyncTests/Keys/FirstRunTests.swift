@@ -1,6 +1,9 @@
+import FileSystemRecording
 import Foundation
 import SealedSync
 import Testing
+
+@testable import SQLCipherStore
 
 @Suite("The first run")
 struct FirstRunTests {
@@ -61,6 +64,49 @@ struct FirstRunTests {
         #expect(try folder.contents() == before)
         try FileManager.default.moveItem(at: away, to: folder.store.keyslotsURL)
         try await folder.expectNotes(2)
+    }
+
+    @Test("beside a wiping ends with a store and its keys, or without a database: never with one that nobody can open")
+    func besideWiping() async throws {
+        let (store, unlocker) = (folder.store, folder.unlocker)
+        for _ in 0..<40 {
+            // The keys of a creation that was interrupted.
+            try FileManager.default.createDirectory(at: store.url, withIntermediateDirectories: true)
+            _ = try await StoreKeyring.create(at: store.keyslotsURL, unlocker: unlocker)
+            async let opened = try? store.openOrCreate(UserFolder.schema, unlocker: unlocker)
+            async let wiped: Void? = try? store.wipe()
+            let (open, _) = await (opened, wiped)
+            let names = try folder.contents().keys
+            #expect(names.contains("store.keys") || !names.contains("store.db"))
+            #expect(open == nil || names.contains("store.keys"))
+            await open?.close()
+            try FileManager.default.removeItem(at: store.url)
+        }
+    }
+
+    @Test("goes on with the keys of one that was killed when their name is on the medium, and not before")
+    func interrupted() async throws {
+        try FileManager.default.createDirectory(at: folder.store.url, withIntermediateDirectories: true)
+        _ = try await StoreKeyring.create(at: folder.store.keyslotsURL, unlocker: folder.unlocker)
+        let recorder = FileSystemRecorder(in: folder.store.url)
+        var store = folder.store
+        store.fileSystem = recorder.fileSystem
+        try await store.openOrCreate(UserFolder.schema, unlocker: folder.unlocker).close()
+        #expect(recorder.takeLines().drop { $0 != "synchronize ." }.dropFirst().first == "create store.db.new")
+    }
+
+    @Test("with an import that fails says why, also when its keys cannot be removed again")
+    func failedImport() async throws {
+        let plaintext = folder.parent.appending(path: "plain.db")
+        try Data("no database, but long enough to be looked at as one".utf8).write(to: plaintext)
+        try FileManager.default.createDirectory(at: folder.store.url, withIntermediateDirectories: true)
+        let lock = try LockFile(StoreFiles(folder.store.databaseURL))
+        let (store, unlocker) = (folder.store, folder.unlocker)
+        #expect(
+            try await storeErrorCode { try await store.encrypt(plaintext, unlocker: unlocker) } == .unsupportedFormat
+        )
+        #expect(try folder.contents().keys.sorted() == ["store.keys"])
+        withExtendedLifetime(lock) {}
     }
 
     @Test("opens what is there the second time, with the same key")

@@ -8,6 +8,25 @@ struct KeyslotDamageTests {
 
     init() throws { folder = try UserFolder() }
 
+    @Test("of an open store is told by a backup, which nobody could open")
+    func backup() async throws {
+        try await folder.create(notes: 1)
+        let store = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
+        let intact = try Data(contentsOf: folder.store.keyslotsURL)
+        var damaged = intact
+        damaged[damaged.count - 100] ^= 1
+        try damaged.write(to: folder.store.keyslotsURL)
+        let copy = folder.parent.appending(path: "copy")
+        #expect(try await keyErrorCode { try await folder.store.backUp(store, to: copy) } == .damagedFile)
+        for name in ["copy", "copy.new"] {
+            #expect(!FileManager.default.fileExists(atPath: folder.parent.appending(path: name).path))
+        }
+        try intact.write(to: folder.store.keyslotsURL)
+        try await folder.store.backUp(store, to: copy)
+        await store.close()
+        #expect(try Data(contentsOf: StoreFolder(copy).keyslotsURL) == intact)
+    }
+
     @Test("in any one byte, or cut off anywhere: nothing opens, changes or creates, and not a byte is written")
     func everyByte() async throws {
         try await folder.create(notes: 3)

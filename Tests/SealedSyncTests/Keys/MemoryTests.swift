@@ -1,10 +1,13 @@
 #if os(Linux)
+import DurableFiles
 import Foundation
 import Glibc
 import MemorySearch
 import SealedSync
 import Testing
 
+@testable import SQLCipherMaintenance
+@testable import SQLCipherStore
 @testable import StoreKeys
 
 /// Each in a process of its own: what other tests do meanwhile, and how much memory they take, is not searched.
@@ -30,6 +33,11 @@ struct MemoryTests {
     @Test("after the last use of a recovery code there is none of it, nor of the code that was replaced by it")
     func recoveryCode() async {
         await #expect(processExitsWith: .success) { try await MemoryWorld().recoveryCode() }
+    }
+
+    @Test("after a store was verified and its keyring locked there is none, nor of the keys of its pages")
+    func verification() async {
+        await #expect(processExitsWith: .success) { try await MemoryWorld().verification() }
     }
 
     @Test("of a secret from a text there is none beside the text and the secret")
@@ -101,6 +109,23 @@ private struct MemoryWorld {
         #expect(try scan.findings() == [])
     }
 
+    func verification() async throws {
+        do {
+            let passphrase = try SecretBytes.random(count: 24)
+            let unlocker = PassphraseUnlocker(passphrase: passphrase, cost: .memory8MiB)
+            let store = try await folder.store.create(UserFolder.schema, unlocker: unlocker)
+            try await store.upsert((0..<500).map(UserFolder.note), table: "notes")
+            await store.close()
+            try await rememberKeys(passphrase)
+            let keyring = try await folder.store.unlock(unlocker)
+            try rememberPageKeys(keyring.dataKey)
+            #expect(try await folder.store.verify(keyring).isSound)
+            #expect(try scan.findings().contains { $0.hasPrefix("the data key at") })
+            keyring.lock()
+        }
+        #expect(try scan.findings() == [])
+    }
+
     func recoveryCode() async throws {
         try await folder.create(notes: 1)
         do {
@@ -152,6 +177,24 @@ private struct MemoryWorld {
         try #require(file >= 0)
         defer { close(file) }
         #expect(unsafe secret.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) } == secret.count)
+    }
+
+    /// What libcrypto works with when pages are checked and decrypted: the key of their codes, and the half of the data key
+    /// that stands as it is in what AES makes of a key.
+    private func rememberPageKeys(_ dataKey: SecretBytes) throws {
+        let path = folder.store.databaseURL.path
+        let header = try FileHeader(reading: FileSystem.prefix(of: path, count: FileHeader.count), of: path)
+        let digest = header.format == .sqlcipher3 ? "SHA1" : "SHA512"
+        scan.look(
+            for: "the key of the pages' codes",
+            try PageCipher.authenticationKey(from: dataKey, salt: header.bytes, digest)
+        )
+        scan.look(
+            for: "half of the data key",
+            unsafe try SecretBytes(count: 16) { half in
+                unsafe dataKey.withUnsafeBytes { unsafe half.copyMemory(from: .init(rebasing: $0[..<16])) }
+            }
+        )
     }
 
     /// Every key that opening the store derives or unwraps.

@@ -83,10 +83,11 @@ struct RevocationFailureTests {
             }
         }
         let place = (keyslots: folder.store.keyslots, file: file)
-        let code = try await keyErrorCode {
+        let error = await #expect(throws: KeyError.self) {
             _ = try await folder.store.rotateKeys(keeping: [folder.unlocker], dropMissing: false, at: place, nil)
         }
-        #expect(code == .inUse)
+        #expect(error?.code == .inUse)
+        #expect(error?.message.contains("have changed") == false, "the slots are what they were")
         #expect(try Data(contentsOf: keyslots) == before)
         try await folder.expectNotes(10)
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
@@ -134,6 +135,31 @@ struct RevocationFailureTests {
         try thief.look()
         #expect(try await !thief.isIn())
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
+    @Test("a keyslot file whose name could not be brought to the medium has changed, and the error says so")
+    func unprovenKeyslots() async throws {
+        try await folder.create(notes: 10)
+        let (store, unlocker) = (folder.store, folder.unlocker)
+        let elsewhere = folder.parent.appending(path: "elsewhere")
+        // A folder that has another name is not found when its names are to be brought to the medium.
+        let keyslots = Keyslots(
+            store.keyslotsURL,
+            in: FileSystem { call in
+                guard case .renamed = call else { return }
+                #expect(throws: Never.self) { try FileManager.default.moveItem(at: store.url, to: elsewhere) }
+            }
+        )
+        let place = (keyslots: keyslots, file: StoreFile(store.databaseURL, keyIsVerified: true))
+        let error = await #expect(throws: KeyError.self) {
+            _ = try await store.rotateKeys(keeping: [unlocker], dropMissing: false, at: place, nil)
+        }
+        #expect(error?.code == .inputOutput)
+        #expect(error?.message.contains("The slots have changed already") == true, "\(String(describing: error))")
+        try FileManager.default.moveItem(at: elsewhere, to: store.url)
+        try await folder.expectNotes(10)
+        let file = try await KeyslotFile.read(at: store.keyslotsURL)
+        #expect(!file.isRotationPending && !file.isRotationOverdue)
     }
 
     /// A task that ends itself after a step of its work on the database, or on the keyslot file; steps count from 1.

@@ -66,6 +66,10 @@ struct RevocationKillTests {
     /// Kills a process after a step while it revokes, and returns the thief with what the kill has left in sight.
     private func makeKilledStore(after step: Int) async throws -> (thief: Thief, before: KeyslotFile) {
         try await makeStore()
+        return try await kill(after: step)
+    }
+
+    private func kill(after step: Int) async throws -> (thief: Thief, before: KeyslotFile) {
         let thief = try await Thief(in: folder.store, with: PassphraseUnlocker.quick("second leaked"))
         let before = try await KeyslotFile.read(at: folder.store.keyslotsURL)
         let path = folder.parent.path
@@ -127,6 +131,8 @@ struct RevocationKillTests {
         case newDatabaseLosesPages
         case newDatabaseHasAnEmptyPage
         case oldDatabaseChanged
+        case oldDatabaseUpdated
+        case oldDatabaseHasLog
     }
 
     @Test(
@@ -146,12 +152,10 @@ struct RevocationKillTests {
             var data = try Data(contentsOf: unfinished)
             data.replaceSubrange((data.count - 2 * 4096)..<(data.count - 4096), with: Data(count: 4096))
             try data.write(to: unfinished)
-        case .oldDatabaseChanged:
-            // A program that knows the data key and no lock.
-            let key = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker).dataKey
-            let opener = DatabaseOpener(files: try StoreFiles(database), key: key, keyIsVerified: true)
-            let program = try opener.open(opener.cipherConfiguration(CipherConfiguration.engineVersion()))
-            try program.run("DELETE FROM notes WHERE id = 'note-299'")
+        case .oldDatabaseChanged: try await openWithoutLock().run("DELETE FROM notes WHERE id = 'note-299'")
+        // Its rows are as many as before, and what they hold is not compared.
+        case .oldDatabaseUpdated: try await openWithoutLock().run("UPDATE notes SET text = text")
+        case .oldDatabaseHasLog: try await writeToLog()
         }
         let notes = interference == .oldDatabaseChanged ? 299 : 300
         try await folder.expectNotes(notes)
@@ -162,6 +166,71 @@ struct RevocationKillTests {
         #expect(try await thief.isIn())
         try await folder.store.rotateDataKey(PassphraseUnlocker.quick("new"))
         try await expectEnd(thief, notes: notes)
+    }
+
+    /// A program that knows the data key and no lock.
+    private func openWithoutLock() async throws -> Database {
+        let key = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker).dataKey
+        let files = try StoreFiles(folder.store.databaseURL)
+        let opener = DatabaseOpener(files: files, key: key, keyIsVerified: true)
+        return try opener.open(opener.cipherConfiguration(CipherConfiguration.engineVersion()))
+    }
+
+    /// Such a program, which is killed with what it has written in the WAL alone: the database looks as old as it is.
+    private func writeToLog() async throws {
+        let (database, log) = (folder.store.databaseURL, URL(filePath: folder.store.databaseURL.path + "-wal"))
+        var contents: [URL: Data] = [:]
+        do {
+            let program = try await openWithoutLock()
+            _ = try program.text("PRAGMA journal_mode = WAL")
+            try program.run("UPDATE notes SET text = text")
+            for file in [database, log] { contents[file] = try Data(contentsOf: file) }
+            try #require(contents[log]?.isEmpty == false)
+        }
+        for (file, content) in contents { try content.write(to: file) }
+        try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: database.path)
+    }
+
+    @Test(
+        "a keyring from before is refused, and not used to go on under the key that was to go; the next unlocking ends it"
+    )
+    func olderKeyring() async throws {
+        try await makeStore()
+        let keyring = try await folder.store.unlock(folder.unlocker)
+        let opened = try await folder.store.open(UserFolder.schema, keyring: keyring)
+        await opened.lock()
+        let (thief, _) = try await kill(after: Self.betweenRenames)
+        let before = try folder.contents()
+        #expect(before["store.db.new"] != nil)
+        let store = folder.store
+        for use in [
+            { _ = try await store.open(UserFolder.schema, keyring: keyring) },
+            { _ = try await store.openWithStoredSchema(keyring) },
+            { try await store.unlock(opened, keyring: keyring) },
+            { _ = try await store.inspect(keyring) },
+            { _ = try await store.verify(keyring) },
+        ] as [() async throws -> Void] {
+            #expect(try await keyErrorCode { try await use() } == .outdatedKeyring)
+        }
+        #expect(try folder.contents() == before)
+        try await store.unlock(opened, with: folder.unlocker)
+        #expect(try await opened.read(Query("notes")).records.count == 300)
+        await opened.close()
+        try await expectEnd(thief)
+    }
+
+    @Test("what it has renamed is on the medium before the next unlocking renames something else")
+    func recoveryOrder() async throws {
+        _ = try await makeKilledStore(after: Self.betweenRenames)
+        let recorder = FileSystemRecorder(in: folder.store.url)
+        var store = folder.store
+        store.fileSystem = recorder.fileSystem
+        _ = try await store.unlock(folder.unlocker)
+        #expect(
+            recorder.takeLines()
+                == ["synchronize .", "synchronize store.db.new", "rename store.db.new store.db", "synchronize ."]
+                + Self.replacement
+        )
     }
 
     @Test(
