@@ -12,4 +12,12 @@ extension DiskChange {
         case .acknowledged(let count): "acknowledge \(count)"
         }
     }
+
+    /// The folder in which something that was there gets a name; nil for other changes.
+    var folderOfName: String? {
+        switch self {
+        case .linked(_, let path), .renamed(_, let path): path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        default: nil
+        }
+    }
 }

@@ -119,6 +119,11 @@ struct VolatileDisk {
 }
 
 extension VolatileDisk {
+    /// What there is for whoever looks before the power fails, as after a kill: by path, nil for a folder.
+    var files: [String: [UInt8]?] {
+        names.mapValues { nodes[$0].isFolder ? nil : nodes[$0].content }
+    }
+
     /// How much of what was not synchronized a power cut leaves.
     private enum Survival: CaseIterable {
         case nothing
