@@ -12,7 +12,7 @@ export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG
 # For every rule, because one build serves them all.
 export SEALEDSYNC_OPTIMIZED := 1
 
-.PHONY: demo test test-all test-defects test-key-defects test-rules test-key-stores bench test-sqlcipher4 \
+.PHONY: demo test test-all test-defects test-key-defects test-store-defects test-rules test-key-stores bench test-sqlcipher4 \
 	test-memory-release test-memory-debug test-dependency explore sqlcipher4 store-results docs build build-tests lint \
 	format clean prerequisites swift-version libraries openssl install
 
@@ -33,6 +33,12 @@ test-all test-defects: test-key-defects
 test-key-defects: prerequisites
 	@SWIFT="$(SWIFT)" DEFECTS=Tests/StoreKeysTests/Defects DEFECTS_FOLDER="$(CURDIR)/.build/key-defects" DEFECTS_BRIEF=1 \
 		DEFECTS_TARGETS="StoreKeysTests SecretMemoryTests DurableFilesTests" Scripts/try-defects
+
+# And those of stores with their keys.
+test-all test-defects: test-store-defects
+test-store-defects: prerequisites
+	@SWIFT="$(SWIFT)" DEFECTS=Tests/SealedSyncTests/Defects DEFECTS_FOLDER="$(CURDIR)/.build/store-defects" DEFECTS_BRIEF=1 \
+		DEFECTS_TARGETS="SQLCipherStoreTests SQLCipherMaintenanceTests SealedSyncTests StoredFixtureTests" Scripts/try-defects
 
 # What guards a change, on the distribution's SQLCipher: a few minutes.
 test: prerequisites openssl

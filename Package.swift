@@ -445,7 +445,8 @@ var testTargets: [Target] {
                 "SealedSync", "Attachments", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory",
                 "SyncContract", "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording",
                 "SeededNumbers", "MemorySearch",
-            ]
+            ],
+            exclude: ["Defects"]
         ),
         // An SQLite VFS that tells each change of a file, and what becomes of stores when the power fails after it.
         .target(name: "CChangeRecording", dependencies: ["CSQLCipher"], path: "Tests/CChangeRecording"),
