@@ -66,22 +66,35 @@ struct FirstRunTests {
         try await folder.expectNotes(2)
     }
 
-    @Test("beside a wiping ends with a store and its keys, or without a database: never with one that nobody can open")
-    func besideWiping() async throws {
+    @Test("makes no database of keys that are destroyed after they were read", arguments: [false, true])
+    func keysDestroyedMeanwhile(isImport: Bool) async throws {
         let (store, unlocker) = (folder.store, folder.unlocker)
-        for _ in 0..<40 {
-            // The keys of a creation that was interrupted.
-            try FileManager.default.createDirectory(at: store.url, withIntermediateDirectories: true)
-            _ = try await StoreKeyring.create(at: store.keyslotsURL, unlocker: unlocker)
-            async let opened = try? store.openOrCreate(UserFolder.schema, unlocker: unlocker)
-            async let wiped: Void? = try? store.wipe()
-            let (open, _) = await (opened, wiped)
-            let names = try folder.contents().keys
-            #expect(names.contains("store.keys") || !names.contains("store.db"))
-            #expect(open == nil || names.contains("store.keys"))
-            await open?.close()
-            try FileManager.default.removeItem(at: store.url)
+        let other = try UserFolder()
+        try await other.create(notes: 1)
+        let plaintext = folder.parent.appending(path: "plain.db")
+        try await StoreFile(other.store.databaseURL)
+            .exportPlaintext(to: plaintext, key: other.store.unlock(other.unlocker).dataKey)
+        try FileManager.default.createDirectory(at: store.url, withIntermediateDirectories: true)
+        _ = try await StoreKeyring.create(at: store.keyslotsURL, unlocker: unlocker)
+
+        // What works on the database waits for one that was dropped to be closed.
+        let (gate, opened) = AsyncStream.makeStream(of: Never.self)
+        try DroppedStores.close(StoreFiles(store.databaseURL).database) { for await _ in gate {} }
+        let creation = Task {
+            try await keyErrorCode {
+                if isImport {
+                    try await store.encrypt(plaintext, unlocker: unlocker)
+                } else {
+                    try await store.openOrCreate(UserFolder.schema, unlocker: unlocker).close()
+                }
+            }
         }
+        // Enough for the keys to have been read, in all likelihood.
+        for _ in 0..<200_000 { await Task.yield() }
+        try await KeyslotFile.destroy(at: store.keyslotsURL)
+        opened.finish()
+        #expect(try await creation.value == .secretUnavailable)
+        #expect(try folder.contents().isEmpty)
     }
 
     @Test("goes on with the keys of one that was killed when their name is on the medium, and not before")
