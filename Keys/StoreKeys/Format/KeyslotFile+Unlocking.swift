@@ -59,18 +59,21 @@ extension KeyslotFile {
 
     /// Tries an unlocker on slots, in their order, and then its older form, if it has one, on those that it does not open.
     ///
-    /// Each form has what one opening may cost for itself: a slot that opened before there was a newer form still does.
+    /// Each form has what one opening may cost for itself: a slot that opened before there was a newer form still does. In a file
+    /// that is proven, nothing costs too much.
     func trySlots(
         _ candidates: [Keyslot],
         with unlocker: any StoreUnlocker,
+        isProven: Bool = false,
         untilOneOpens: Bool = false
     ) async throws -> SlotTrials {
         var trials = SlotTrials()
-        let closed = try await trySlots(candidates, as: unlocker, untilOneOpens, &trials)
+        func budget(_ form: any StoreUnlocker) -> DerivationBudget? { isProven ? nil : DerivationBudget(of: form) }
+        let closed = try await trySlots(candidates, as: unlocker, budget(unlocker), untilOneOpens, &trials)
         guard !closed.isEmpty, !untilOneOpens || trials.opened.isEmpty else { return trials }
         do {
             guard let older = try await unlocker.checkedOlderForm() else { return trials }
-            _ = try await trySlots(closed, as: older, untilOneOpens, &trials)
+            _ = try await trySlots(closed, as: older, budget(older), untilOneOpens, &trials)
         } catch let error as KeyError {
             trials.failures += closed.map { SlotTrials.Failure(slot: $0, error: error) }
         }
@@ -81,14 +84,15 @@ extension KeyslotFile {
     private func trySlots(
         _ candidates: [Keyslot],
         as form: any StoreUnlocker,
+        _ budget: DerivationBudget?,
         _ untilOneOpens: Bool,
         _ trials: inout SlotTrials
     ) async throws -> [Keyslot] {
-        var budget = DerivationBudget(of: form)
+        var budget = budget
         var closed: [Keyslot] = []
         for slot in candidates {
             do throws(KeyError) {
-                try budget.spend(on: slot, with: form)
+                try budget?.spend(on: slot, with: form)
             } catch {
                 trials.failures.append(SlotTrials.Failure(slot: slot, error: error, isForCost: true))
                 continue

@@ -51,7 +51,7 @@ extension Keyslots {
     ///     stay. It is not needed when one of the others opens the store.
     ///   - unlockers: The unlockers of the slots that stay. One that opens only slots to be revoked is refused: those are
     ///     not the slots that were meant. So is one whose secret opens a slot that is revoked and another one as well:
-    ///     with that slot, the leaked secret would stay.
+    ///     with that slot, the leaked secret would stay. To know that, the slots that are revoked are tried whatever they cost.
     ///   - replacement: What gets a slot in the place of the first one that is revoked, and its label if it has none of
     ///     its own; its secret must be another one.
     ///   - dropMissing: Whether slots that none of the unlockers opens are dropped; otherwise these are an error.

@@ -16,35 +16,30 @@ struct OpenedSlots: Sendable {
         }
     }
 
-    /// A slot on which an unlocker was not tried, because that would have cost more than an opening may.
-    struct TooDear: Sendable {
-        let slot: Keyslot.ID
-        /// The place of the unlocker among the unlockers.
-        let unlocker: Int
-        let error: KeyError
-    }
-
     /// What all of them hold; the file was verified with it.
     let rootKey: SecretBytes
     let slots: [Opening]
     /// Why slots that none of the unlockers opens could not be tried, by an unlocker that may be theirs.
     let failures: [Keyslot.ID: KeyError]
-    /// Of these, nobody knows whether the unlocker opens the slot.
-    let tooDear: [TooDear]
 }
 
 extension KeyslotFile {
     /// Opens every slot that one of several unlockers opens, and proves that the file is what was written.
     ///
+    /// - Parameters:
+    ///   - unlockers: The unlockers.
+    ///   - revoked: Slots that are to go, of which it has to be known which unlockers open them as well.
     /// - Returns: The slots; `nil` without an unlocker.
     /// - Throws: The error of the first unlocker that opens no slot at all.
-    func openSlots(with unlockers: [any StoreUnlocker]) async throws -> OpenedSlots? {
+    func openSlots(
+        with unlockers: [any StoreUnlocker],
+        revoking revoked: Set<Keyslot.ID> = []
+    ) async throws -> OpenedSlots? {
         var openings: [Keyslot.ID: OpenedSlots.Opening] = [:]
         var failures: [Keyslot.ID: KeyError] = [:]
-        var tooDear: [OpenedSlots.TooDear] = []
         var rootKey: SecretBytes?
         for (place, unlocker) in unlockers.enumerated() {
-            let trials = try await trySlots(slots.filter { $0.kind == unlocker.slotKind }, with: unlocker)
+            let trials = try await trySlots(unlocker, revoking: revoked)
             for opened in trials.opened {
                 rootKey = opened.rootKey
                 let before = openings[opened.slot.id]
@@ -55,12 +50,8 @@ extension KeyslotFile {
                     unlockers: (before?.unlockers ?? []).union([place])
                 )
             }
-            for failure in trials.failures {
-                if failure.isForCost {
-                    tooDear.append(.init(slot: failure.slot.id, unlocker: place, error: failure.error))
-                }
-                // A service that answers that the slot is not its own has tried it.
-                guard failure.error.code != .wrongSecret else { continue }
+            // A service that answers that the slot is not its own has tried it.
+            for failure in trials.failures where failure.error.code != .wrongSecret {
                 failures[failure.slot.id] = failures[failure.slot.id] ?? failure.error
             }
             // Another slot may be this unlocker's; if none is, a failure is why.
@@ -71,9 +62,25 @@ extension KeyslotFile {
         return OpenedSlots(
             rootKey: rootKey,
             slots: slots.compactMap { openings[$0.id] },
-            failures: failures.filter { openings[$0.key] == nil },
-            tooDear: tooDear
+            failures: failures.filter { openings[$0.key] == nil }
         )
+    }
+
+    /// Tries an unlocker on every slot of its kind.
+    ///
+    /// When it opens one, the file is proven, and what another slot costs is no attacker's choice any more: one that is to be
+    /// revoked is tried even if that costs more than an opening may. Its secret may be the one that stays.
+    private func trySlots(
+        _ unlocker: any StoreUnlocker,
+        revoking revoked: Set<Keyslot.ID>
+    ) async throws -> SlotTrials {
+        var trials = try await trySlots(slots.filter { $0.kind == unlocker.slotKind }, with: unlocker)
+        let untried = trials.failures.filter { $0.isForCost && revoked.contains($0.slot.id) }.map(\.slot)
+        guard !trials.opened.isEmpty, !untried.isEmpty else { return trials }
+        let more = try await trySlots(untried, with: unlocker, isProven: true)
+        if let failure = more.failures.first { throw failure.error }
+        trials.opened += more.opened
+        return trials
     }
 
     /// The error for an unlocker that opens no slot: why it could not try those it may be for, or that it is for none.

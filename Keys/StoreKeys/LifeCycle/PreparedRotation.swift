@@ -19,7 +19,7 @@ extension Keyslots {
         _ isEncryptedWith: (SecretBytes) async throws -> Bool
     ) async throws -> PreparedRotation {
         try selection.checkSlots(of: file)
-        guard let opened = try await file.openSlots(with: selection.unlockers) else {
+        guard let opened = try await file.openSlots(with: selection.unlockers, revoking: selection.revoked) else {
             throw KeyError(.secretUnavailable, "No unlocker was given that opens the keyslot file.")
         }
         try selection.checkUnlockers(of: file, opened)

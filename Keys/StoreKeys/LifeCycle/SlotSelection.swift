@@ -32,27 +32,6 @@ struct SlotSelection: Sendable {
         guard replacement?.survivesRestart == true || kept.contains(where: \.survivesRestart) else {
             throw KeyError.lastReliableSlot("Keep an unlocker that opens a slot that stays, or give a replacement.")
         }
-        try checkRevokedSecrets(of: file, opened, kept)
-    }
-
-    /// Throws when a slot that stays has the secret of one that is revoked, or nobody could look whether it has.
-    private func checkRevokedSecrets(
-        of file: KeyslotFile,
-        _ opened: OpenedSlots,
-        _ kept: [OpenedSlots.Opening]
-    ) throws(KeyError) {
-        for slot in file.slots where revoked.contains(slot.id) && slot.kind.hasOneSecretPerUnlocker {
-            let untried = opened.tooDear.first { tooDear in
-                tooDear.slot == slot.id && kept.contains { $0.unlockers.contains(tooDear.unlocker) }
-            }
-            guard let untried else { continue }
-            throw KeyError(
-                untried.error.code,
-                "Whether an unlocker that stays opens \(file.name(of: slot)) as well, which is to be revoked, was not "
-                    + "tried; nothing was written. \(untried.error.message)",
-                cause: untried.error
-            )
-        }
         for opening in opened.slots where revoked.contains(opening.slot.id) {
             let shared = kept.filter { kept in
                 kept.slot.kind.hasOneSecretPerUnlocker && !kept.unlockers.isDisjoint(with: opening.unlockers)
