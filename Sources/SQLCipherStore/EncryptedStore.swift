@@ -94,8 +94,8 @@ public final class EncryptedStore: SyncContextDataSource {
         try await open(url, key, schema, translation, mode, options, FileSystem(), nil)
     }
 
-    /// The same, with a file system that tells each step, and something to be done before a database is created, while nobody
-    /// else can: none is when it throws.
+    /// The same, with a file system that tells each step, and something to be looked at by the holder of the store's lock:
+    /// nothing has changed when it throws.
     package static func open(
         at url: URL,
         key: SecretBytes,
@@ -104,9 +104,9 @@ public final class EncryptedStore: SyncContextDataSource {
         mode: OpenMode,
         options: EncryptedStoreOptions,
         in fileSystem: FileSystem,
-        beforeCreating: (@Sendable () throws -> Void)? = nil
+        whenLocked: (@Sendable () throws -> Void)? = nil
     ) async throws -> EncryptedStore {
-        try await open(url, key, schema, translation, mode, options, fileSystem, beforeCreating)
+        try await open(url, key, schema, translation, mode, options, fileSystem, whenLocked)
     }
 
     /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
@@ -125,7 +125,17 @@ public final class EncryptedStore: SyncContextDataSource {
         key: SecretBytes,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, nil, nil, .openExisting, options, FileSystem(), nil)
+        try await openWithStoredSchema(at: url, key: key, options: options, whenLocked: nil)
+    }
+
+    /// The same, with something to be looked at by the holder of the store's lock: nothing has changed when it throws.
+    package static func openWithStoredSchema(
+        at url: URL,
+        key: SecretBytes,
+        options: EncryptedStoreOptions,
+        whenLocked: (@Sendable () throws -> Void)?
+    ) async throws -> EncryptedStore {
+        try await open(url, key, nil, nil, .openExisting, options, FileSystem(), whenLocked)
     }
 
     private static func open(
@@ -136,7 +146,7 @@ public final class EncryptedStore: SyncContextDataSource {
         _ mode: OpenMode,
         _ options: EncryptedStoreOptions,
         _ fileSystem: FileSystem,
-        _ beforeCreating: (@Sendable () throws -> Void)?
+        _ whenLocked: (@Sendable () throws -> Void)?
     ) async throws -> EncryptedStore {
         try Task.checkCancellation()
         let files = try StoreFiles(url, in: fileSystem)
@@ -147,7 +157,7 @@ public final class EncryptedStore: SyncContextDataSource {
             translation: translation,
             mode: mode,
             options: options,
-            beforeCreating: beforeCreating
+            whenLocked: whenLocked
         )
         let (session, opened) = try await StoreSession.open(opener)
         return EncryptedStore(url, opener, session, opened)
@@ -315,7 +325,10 @@ extension EncryptedStore {
     /// - Parameter key: The key of the store, 32 bytes; another one than before, if that was rotated meanwhile.
     /// - Throws: As `open(at:key:schema:mode:options:)`; the store stays locked. `StoreError` with code
     ///   `StoreError.Code.closed` when it was closed.
-    public func unlock(key: SecretBytes) async throws {
+    public func unlock(key: SecretBytes) async throws { try await unlock(key: key, whenLocked: nil) }
+
+    /// The same, with something to be looked at by the holder of the store's lock: nothing has changed when it throws.
+    package func unlock(key: SecretBytes, whenLocked: (@Sendable () throws -> Void)?) async throws {
         let wasLocked = try await gate.unlock {
             let (opened, _) = try await StoreSession.open(
                 StoreOpener(
@@ -324,7 +337,8 @@ extension EncryptedStore {
                     schema: declared,
                     translation: translation,
                     mode: .openExisting,
-                    options: options
+                    options: options,
+                    whenLocked: whenLocked
                 )
             )
             session.withLock { $0 = opened }

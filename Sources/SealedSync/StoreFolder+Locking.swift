@@ -25,6 +25,8 @@ extension StoreFolder {
     ///
     /// - Throws: As ``unlock(_:with:)``, and `KeyError` with code `outdatedKeyring` or `locked`.
     public func unlock(_ store: EncryptedStore, keyring: StoreKeyring) async throws {
-        try await withCurrent(keyring) { key in try await store.unlock(key: key) }
+        try await withCurrent(keyring) { key in
+            try await store.unlock(key: key, whenLocked: { try refuseOutdatedNow(keyring) })
+        }
     }
 }

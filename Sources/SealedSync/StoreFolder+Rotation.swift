@@ -145,8 +145,8 @@ extension StoreFolder {
         try refuse(keyring, outdatedFor: await KeyslotFile.read(at: keyslotsURL))
     }
 
-    /// The same on the thread of the caller, who may wait: for the holder of the store's lock, who is about to create a database.
-    /// Until the lock was taken, another process may have destroyed the keys.
+    /// The same on the thread of the caller, who may wait: for the holder of the store's lock. Until that was taken, another
+    /// process may have destroyed the keys, or have been killed in a rotation.
     func refuseOutdatedNow(_ keyring: StoreKeyring) throws {
         try refuse(keyring, outdatedFor: KeyslotFile.readBlocking(at: keyslotsURL))
     }

@@ -141,7 +141,12 @@ public struct StoreFolder: Sendable {
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
         try await withCurrent(keyring) { key in
-            try await EncryptedStore.openWithStoredSchema(at: databaseURL, key: key, options: Self.vouched(options))
+            try await EncryptedStore.openWithStoredSchema(
+                at: databaseURL,
+                key: key,
+                options: Self.vouched(options),
+                whenLocked: { try refuseOutdatedNow(keyring) }
+            )
         }
     }
 
@@ -160,7 +165,7 @@ public struct StoreFolder: Sendable {
                 mode: mode,
                 options: Self.vouched(options),
                 in: fileSystem,
-                beforeCreating: { try refuseOutdatedNow(keyring) }
+                whenLocked: { try refuseOutdatedNow(keyring) }
             )
         }
     }

@@ -234,8 +234,10 @@ struct OpeningTests {
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
     }
 
-    @Test("what is to be done before a database is created is done by the holder of the lock, and may refuse it")
-    func beforeCreating() async throws {
+    @Test(
+        "what is to be looked at when the lock is taken is, at every opening, and may refuse it before anything has changed"
+    )
+    func whenLocked() async throws {
         struct Refusal: Error {}
         let folder = try TestFolder()
         let files = StoreFiles(folder.database.path)
@@ -249,7 +251,7 @@ struct OpeningTests {
                 mode: .openOrCreate,
                 options: EncryptedStoreOptions(),
                 in: FileSystem(),
-                beforeCreating: {
+                whenLocked: {
                     asked.withLock { $0 += 1 }
                     #expect(try LockFile.isHeld(files))
                     if let refusal { throw refusal }
@@ -258,9 +260,17 @@ struct OpeningTests {
         }
         await #expect(throws: Refusal.self) { _ = try await open(Refusal()) }
         #expect(try folder.contentsWithoutLock().isEmpty)
-        // A store that is there is not created.
-        for _ in 0..<2 { try await open(nil).close() }
-        #expect(asked.withLock { $0 } == 2)
+        try await open(nil).close()
+        try Data("new".utf8).write(to: folder.url.appending(path: "store.db.new"))
+        let before = try folder.contentsWithoutLock()
+        await #expect(throws: Refusal.self) { _ = try await open(Refusal()) }
+        #expect(try folder.contentsWithoutLock() == before)
+        let store = try await open(nil)
+        await store.lock()
+        await #expect(throws: Refusal.self) { try await store.unlock(key: .testKey(), whenLocked: { throw Refusal() }) }
+        #expect(store.isLocked)
+        await store.close()
+        #expect(asked.withLock { $0 } == 4)
     }
 
     @Test("a store that is removed before the lock is taken is looked for once more, and not created")

@@ -13,8 +13,8 @@ struct StoreOpener: Sendable {
     var translation: (any QueueTranslation)?
     let mode: OpenMode
     let options: EncryptedStoreOptions
-    /// Called before a database is created, by the holder of the lock; there is none when it throws.
-    var beforeCreating: (@Sendable () throws -> Void)?
+    /// Called by the holder of the lock, before anything is looked at or created; nothing has changed when it throws.
+    var whenLocked: (@Sendable () throws -> Void)?
 
     /// What an opened store consists of, beside its first connection.
     struct Opened: Sendable {
@@ -55,9 +55,9 @@ struct StoreOpener: Sendable {
     func openLocked(_ lock: LockFile, _ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
+        try whenLocked?()
         if !FileSystem.exists(files.database) {
             guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
-            try beforeCreating?()
             try StoreCreator(files: files, engine: engine, format: newestFormat)
                 .create(key, schema ?? StoreSchema([]))
         }

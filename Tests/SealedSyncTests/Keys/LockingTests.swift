@@ -2,6 +2,8 @@ import Foundation
 import SealedSync
 import Testing
 
+@testable import SQLCipherStore
+
 @Suite("Locking an open store")
 struct LockingTests {
     private let folder: UserFolder
@@ -86,6 +88,47 @@ struct LockingTests {
         try await folder.store.unlock(store, with: folder.unlocker)
         #expect(try await store.read(Query("notes")).records.count == 20)
         await store.close()
+    }
+
+    /// The ways to open a store with a keyring.
+    enum Opening: CaseIterable {
+        case open, openWithStoredSchema, unlock
+    }
+
+    @Test(
+        "a rotation that is begun, and killed, while an opening waits for the lock, is noticed, and its files stay",
+        arguments: Opening.allCases
+    )
+    func rotationBegunMeanwhile(_ opening: Opening) async throws {
+        struct Kill: Error {}
+        try await folder.create(notes: 1)
+        let (store, unlocker) = (folder.store, folder.unlocker)
+        let keyring = try await store.unlock(unlocker)
+        let locked = try await store.open(UserFolder.schema, keyring: keyring)
+        await locked.lock()
+        // What works on the database waits for one that was dropped to be closed.
+        let (gate, opened) = AsyncStream.makeStream(of: Never.self)
+        try DroppedStores.close(StoreFiles(store.databaseURL).database) { for await _ in gate {} }
+        let outcome = Task {
+            try await keyErrorCode {
+                switch opening {
+                case .open: try await store.open(UserFolder.schema, keyring: keyring).close()
+                case .openWithStoredSchema: try await store.openWithStoredSchema(keyring).close()
+                case .unlock: try await store.unlock(locked, keyring: keyring)
+                }
+            }
+        }
+        // Enough for the keyring to have been found up to date, in all likelihood.
+        for _ in 0..<200_000 { await Task.yield() }
+        await #expect(throws: Kill.self) {
+            _ = try await store.keyslots.rotateDataKey(authorizedBy: unlocker) { _, _ in throw Kill() }
+        }
+        try Data("new".utf8).write(to: URL(filePath: store.databaseURL.path + ".new"))
+        opened.finish()
+        #expect(try await outcome.value == .outdatedKeyring)
+        #expect(try folder.contents()["store.db.new"] == Data("new".utf8))
+        await locked.close()
+        try await folder.expectNotes(1)
     }
 
     @Test("a wrong secret leaves a locked store locked; a closed one is closed whether it was locked or not")
