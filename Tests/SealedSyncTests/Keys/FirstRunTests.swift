@@ -1,6 +1,7 @@
 import FileSystemRecording
 import Foundation
 import SealedSync
+import Synchronization
 import Testing
 
 @testable import SQLCipherStore
@@ -66,14 +67,51 @@ struct FirstRunTests {
         try await folder.expectNotes(2)
     }
 
-    @Test("makes no database of keys that are destroyed after they were read", arguments: [false, true])
-    func keysDestroyedMeanwhile(isImport: Bool) async throws {
-        let (store, unlocker) = (folder.store, folder.unlocker)
+    /// A plain SQLite file that can be imported.
+    private func makePlaintext() async throws -> URL {
         let other = try UserFolder()
         try await other.create(notes: 1)
         let plaintext = folder.parent.appending(path: "plain.db")
         try await StoreFile(other.store.databaseURL)
             .exportPlaintext(to: plaintext, key: other.store.unlock(other.unlocker).dataKey)
+        return plaintext
+    }
+
+    @Test("with an import that fails leaves the keys of a store that somebody else makes meanwhile")
+    func failedImportBesideAnother() async throws {
+        let (store, unlocker, plaintext) = (folder.store, folder.unlocker, try await makePlaintext())
+        let (gate, opened) = AsyncStream.makeStream(of: Never.self)
+        let (reached, reach) = AsyncStream.makeStream(of: Void.self)
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        let (start, started) = AsyncStream.makeStream(of: Never.self)
+        let database = store.databaseURL
+        let task = Task {
+            for await _ in start {}
+            _ = try await store.encrypt(plaintext, unlocker: unlocker) { _ in
+                guard let task = running.withLock({ $0.take() }) else { return }
+                task.cancel()
+                // What removes the keys waits for a store that was dropped to be closed.
+                #expect(throws: Never.self) {
+                    try DroppedStores.close(StoreFiles(database).database) { for await _ in gate {} }
+                }
+                reach.finish()
+            }
+        }
+        running.withLock { $0 = task }
+        started.finish()
+        for await _ in reached {}
+        // Enough for it to have found that there is no database, in all likelihood.
+        for _ in 0..<200_000 { await Task.yield() }
+        try Data("somebody else's".utf8).write(to: database)
+        opened.finish()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
+    @Test("makes no database of keys that are destroyed after they were read", arguments: [false, true])
+    func keysDestroyedMeanwhile(isImport: Bool) async throws {
+        let (store, unlocker) = (folder.store, folder.unlocker)
+        let plaintext = try await makePlaintext()
         try FileManager.default.createDirectory(at: store.url, withIntermediateDirectories: true)
         _ = try await StoreKeyring.create(at: store.keyslotsURL, unlocker: unlocker)
 
