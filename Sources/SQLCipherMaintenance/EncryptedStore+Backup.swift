@@ -121,8 +121,13 @@ extension EncryptedStore {
 
     private static func copySmallFile(_ path: String, to copy: consuming FileDescriptor) throws {
         // One descriptor for the size and the content: meanwhile another file, a longer one, may get the name.
-        let original = try FileDescriptor(reading: path)
-        let count = try Int(original.status().st_size)
+        // Without O_NONBLOCK a named pipe would block until somebody writes to it.
+        let original = try FileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
+        let status = try original.status()
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.inputOutput, "'\(path)' is no regular file, and no copy of it can be made; put it back.")
+        }
+        let count = Int(status.st_size)
         try copy.write(original.prefix(count: count))
         try copy.synchronize()
     }

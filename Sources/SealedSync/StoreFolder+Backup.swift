@@ -1,4 +1,5 @@
 import Attachments
+import DurableFiles
 public import Foundation
 public import SQLCipherMaintenance
 public import SQLCipherStore
@@ -41,8 +42,13 @@ extension StoreFolder {
                 and: EncryptedStore.FurtherFiles(
                     copy: { path in
                         let copy = StoreFolder(URL(filePath: path))
-                        // A keyslot file that is damaged would make a backup that nobody can open.
-                        _ = try await KeyslotFile.read(at: copy.keyslotsURL)
+                        // A keyslot file that is damaged would make a backup that nobody can open. Whose the copy is, and who
+                        // may read it, is not asked: there are media that keep nothing of that.
+                        let path = copy.keyslotsURL.path
+                        try await BlockingWork.run {
+                            let bytes = try FileSystem.prefix(of: path, count: KeyslotFile.maximumSize)
+                            _ = try KeyslotFile(decoding: bytes)
+                        }
                         try await attachments.copy(to: copy.attachmentsURL)
                     },
                     clear: { try AttachmentFolder(StoreFolder(URL(filePath: $0)).attachmentsURL).removeAll() }

@@ -185,7 +185,7 @@ public struct StoreFolder: Sendable {
                 "'\(url.path)' has a store already; open it, or choose another folder."
             )
         }
-        try makeFolder()
+        try await BlockingWork.run { try makeFolder() }
         if try !isThere(keyslotsURL) {
             do {
                 return try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker, in: fileSystem)
@@ -193,7 +193,7 @@ public struct StoreFolder: Sendable {
                 // Another process was first: its key is the one.
             }
         }
-        try synchronizeKeyslots()
+        try await BlockingWork.run { try synchronizeKeyslots() }
         return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker, minimumRevision: minimumRevision)
     }
 

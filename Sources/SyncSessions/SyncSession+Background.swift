@@ -125,6 +125,8 @@ extension SyncSession {
         let others = indices.filter { !preceding.contains($0) }
         let time = deadline - environment.now()
         var failures = PullFailures()
+        // Where the others were to begin they begin, whatever is made in front of them.
+        failures.placeOfOthers = others.contains(first) ? first : nil
         func bring(_ indices: [Int], _ order: PullOptions.Order) async throws -> Bool {
             try await self.bring(indices, of: pulls, order, context, until: deadline, results, &failures)
         }
@@ -175,6 +177,7 @@ extension SyncSession {
         var broken = 0
         var begun = 0
         var haveOthersLittleTime = false
+        var placeOfOthers: Int?
     }
 
     /// Takes note that the time was over in a pull. One that begins anew each time, and had all the time, would otherwise keep
@@ -182,7 +185,7 @@ extension SyncSession {
     /// where it is.
     private func passOver(
         _ index: Int,
-        _ place: (isFirst: Bool, isBehindPreceding: Bool),
+        _ place: (isFirst: Bool, isBehindPreceding: Bool, ofOthers: Int?),
         _ order: PullOptions.Order,
         _ options: PullOptions,
         _ context: SyncContext
@@ -190,7 +193,7 @@ extension SyncSession {
         guard options.reconciles else { return }
         let first =
             switch (order, place.isFirst) {
-            case (.pullFirst, true): FirstPull(index + 1, isOfOthers: true)
+            case (.pullFirst, true): FirstPull(place.ofOthers ?? index + 1, isOfOthers: true)
             case (_, true): FirstPull(index + 1)
             case (.pullFirst, false): FirstPull(index)
             case (_, false): FirstPull(index, isOfOthers: place.isBehindPreceding)
@@ -214,7 +217,7 @@ extension SyncSession {
             let pull = pulls[index]
             var (options, isWhole) = try await options(of: pull, among: pulls, order, context)
             failures.begun += 1
-            let place = (failures.begun == 1, failures.haveOthersLittleTime)
+            let place = (failures.begun == 1, failures.haveOthersLittleTime, failures.placeOfOthers)
             do {
                 var isComplete = false
                 while !isComplete {

@@ -247,6 +247,22 @@ struct RevocationTests {
                 == true,
             "\(String(describing: error))"
         )
+        // So is a replacement asked whether it has that secret.
+        func replace(by replacement: PassphraseUnlocker) async throws -> KeyRotation {
+            var replacement = replacement
+            replacement.maximumDerivationWork = 2 * ScryptCost.quick.work
+            return try await keyslots.revoke(
+                [slot],
+                keeping: [file],
+                replacement: replacement,
+                dropMissing: true,
+                isEncryptedWith: { _ in true },
+                reencrypt: { try $2() }
+            )
+        }
+        #expect(
+            try await refusal { _ = try await replace(by: leaked) }?.message.contains("The replacement has") == true
+        )
         // One with another secret stays, without having opened the others.
         #expect(try await revoke(keeping: other).kept.map(\.label) == ["machine", "Bob's"])
     }

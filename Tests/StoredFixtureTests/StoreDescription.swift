@@ -104,7 +104,8 @@ extension StoreDescription {
         case .double(let value): ["double": .string(value.description)]
         case .decimal(let value): ["decimal": .string(value.text)]
         case .string(let value): ["string": .string(value)]
-        case .date(let value): ["date": .string(value.wireText), "milliseconds": .integer(value.milliseconds)]
+        case .date(let value):
+            ["date": .string(value.finerText ?? value.text), "milliseconds": .integer(value.milliseconds)]
         case .bytes(let value):
             // What the engine keeps as bytes is JSON, and better to read than digits.
             if value.first == UInt8(ascii: "{"), let text = String(validating: value, as: UTF8.self) {

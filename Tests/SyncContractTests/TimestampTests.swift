@@ -48,7 +48,7 @@ struct TimestampTests {
             ("2024-01-01T00:00:00.1230000Z", nil), ("2024-01-01T01:00:00.123+01:00", nil),
             ("2024-01-01T00:00:00.1234Z", "2024-01-01T00:00:00.1234Z"),
             ("2024-01-01T00:00:00.1230001Z", "2024-01-01T00:00:00.1230001Z"),
-            ("2024-01-01T01:00:00.1234567+01:00", "2024-01-01T00:00:00.1234567Z"),
+            ("2024-01-01T01:00:00.1234567+01:00", "2024-01-01T01:00:00.1234567+01:00"),
         ] as [(String, String?)]
     )
     func finerText(_ text: String, _ finer: String?) throws {
@@ -71,12 +71,15 @@ struct TimestampTests {
             ("1969-12-31T18:30:00.99999-05:30", "1970-01-01T00:00:00.99999Z"),
             ("1970-01-01T00:30:00.123456+01:00", "1969-12-31T23:30:00.123456Z"),
             ("0001-01-01T00:00:00.1234567+00:00", "0001-01-01T00:00:00.1234567Z"),
+            ("9999-12-31T23:59:59.9999999-08:00", "9999-12-31T23:59:59.9999999-08:00"),
+            ("0000-01-01T00:30:00.1234567+01:00", "0000-01-01T00:30:00.1234567+01:00"),
         ]
     )
     func wireText(_ text: String, _ sent: String) throws {
         let timestamp = try #require(Timestamp(text))
         #expect(timestamp.wireText == sent)
-        #expect(Timestamp(sent)?.milliseconds == timestamp.milliseconds)
+        #expect(Timestamp(sent) == timestamp && Timestamp(sent)?.hashValue == timestamp.hashValue)
+        #expect(timestamp != Timestamp(milliseconds: timestamp.milliseconds) || timestamp.finerText == nil)
     }
 
     @Test(

@@ -270,6 +270,31 @@ struct SingleSyncTests {
         await device.session.close()
     }
 
+    @Test("comes to the last of three, of which one precedes the push and another one is too long as well")
+    func behindTwoTooLong() async throws {
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try await idleDevice { device in
+            [
+                SessionPull(device.table, queryID: "first", options: PullOptions(order: .pullFirst, reconciles: true)),
+                SessionPull(device.table, queryID: "second", options: PullOptions(order: .pullOnly, reconciles: true)),
+                SessionPull(try device.context.table("Note")),
+            ]
+        }
+        let clock = device.clock
+        device.line.set { request in
+            guard request.path.contains("TodoItem") else { return .answered }
+            clock.advance(by: .seconds(25))
+            return .held
+        }
+        var rounds = 0
+        while try await device.store.read(table: "Note", itemID: "n") == nil, rounds < 6 {
+            #expect(try await !device.session.sync(within: .seconds(25)).isComplete)
+            rounds += 1
+        }
+        #expect(rounds < 6)
+        await device.session.close()
+    }
+
     @Test("sends what waits though a pull fails that is made before for the sake of another one")
     func failingOthers() async throws {
         try emulator.seed([["id": "t", "text": "x"]], in: "TodoItem")

@@ -68,7 +68,10 @@ extension Keyslots {
         guard let unlocker = selection.replacement else { return nil }
         let revoked = file.slots.filter { selection.revoked.contains($0.id) }
         for slot in revoked where slot.kind == unlocker.slotKind && slot.kind.hasOneSecretPerUnlocker {
-            guard try await file.open(slot, with: unlocker) == nil else {
+            // Whatever that costs: the file is proven by now.
+            let trials = try await file.trySlots([slot], with: unlocker, isProven: true)
+            if let failure = trials.failures.first { throw failure.error }
+            guard trials.opened.isEmpty else {
                 throw KeyError(
                     .invalidParameters,
                     "The replacement has the secret of \(file.name(of: slot)), which is to be revoked; "

@@ -99,12 +99,15 @@ extension PullRunner {
         let table = table
         let schema = store.schema
         let own = Self.text(of: parameters)
-        let (known, before) = try await store.read { reader in
+        let (known, before, isForOthers) = try await store.read { reader in
             let known = try IdentifierTranslation(table, schema).serverID(of: id, &reader)
-            return (known, try ConfigurationTable.refetchesInVain(of: id, in: table.name, &reader))
+            let before = try ConfigurationTable.refetchesInVain(of: id, in: table.name, &reader)
+            let isForOthers =
+                try before.contains(own)
+                && PullCursorStorage.hasOtherParameters(than: before, of: table.name, &reader)
+            return (known, before, isForOthers)
         }
-        // Others are to ask for it.
-        guard !before.contains(own) else { return }
+        guard !isForOthers else { return }
         let asked = before.union([own])
         guard let serverID = known else {
             // The server has not given it an id: there is nothing to ask for.
@@ -130,6 +133,8 @@ extension PullRunner {
                         guard try PullCursorStorage.hasOtherParameters(than: asked, of: table.name, &transaction) else {
                             return false
                         }
+                        // What was answered meanwhile is asked for once more, by all.
+                        guard !request.isOlderThanAnswer(for: .string(id), in: table) else { return true }
                         try ConfigurationTable.setRefetchesInVain(asked, of: id, in: table.name, &transaction)
                         return true
                     }

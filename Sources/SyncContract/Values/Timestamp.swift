@@ -3,14 +3,13 @@
 /// Servers may send finer instants. The text of such an instant is kept beside the milliseconds, so that sending the
 /// value back does not cut it. Queries compare milliseconds only, in conditions and in orders, with an index and without.
 ///
-/// Text is always Gregorian, UTC, with ASCII digits: no calendar or locale of the device takes part.
-public struct Timestamp: Sendable, Hashable {
+/// Text is always Gregorian, UTC, with ASCII digits: no calendar or locale of the device takes part. Instants are equal that differ
+/// in the zone alone in which they were written.
+public struct Timestamp: Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z; negative before. A finer instant is rounded down.
     public let milliseconds: Int64
 
-    /// The text this value was read from, in UTC and with all its digits, when that text says more than milliseconds do;
-    /// otherwise nil. Instants that were written in other zones are so the same, and there are databases behind servers that take
-    /// no other.
+    /// The text this value was read from, when that text says more than milliseconds do; otherwise nil.
     public let finerText: String?
 
     /// Creates an instant that is exact to the millisecond.
@@ -24,13 +23,17 @@ public struct Timestamp: Sendable, Hashable {
     /// Returns nil for anything else, including text without a zone and days that do not exist.
     public init?(_ text: String) {
         guard let parsed = TimestampText.parse(Array(text.utf8)[...]) else { return nil }
-        self.init(parsed, text)
+        self.milliseconds = parsed.milliseconds
+        self.finerText = parsed.isFinerThanMilliseconds ? text : nil
     }
 
     /// Reads the same as a server wrote it. Some leave the zone out where a property has none, and mean UTC.
     package init?(ofServer text: ArraySlice<UInt8>) {
         guard let parsed = TimestampText.parse(text, defaultsToUTC: true) else { return nil }
-        self.init(parsed, String(decoding: text, as: UTF8.self))
+        self.milliseconds = parsed.milliseconds
+        self.finerText =
+            parsed.isFinerThanMilliseconds
+            ? String(decoding: text, as: UTF8.self) + (parsed.hasZone ? "" : "Z") : nil
     }
 
     /// `yyyy-MM-ddTHH:mm:ss.SSSZ`: exactly three fraction digits, UTC.
@@ -38,21 +41,33 @@ public struct Timestamp: Sendable, Hashable {
     /// Years outside 1 to 9999 are written with more digits or a sign, which servers do not read.
     public var text: String { TimestampText.format(milliseconds: milliseconds) }
 
-    /// What goes to a server: ``finerText`` when there is one, else ``text``.
-    public var wireText: String { finerText ?? text }
-
-    private init(_ parsed: TimestampText.Parsed, _ text: String) {
-        milliseconds = parsed.milliseconds
-        guard parsed.isFinerThanMilliseconds else {
-            finerText = nil
-            return
+    /// What goes to a server: ``text``, with all the digits of ``finerText`` where there is one. In UTC, for there are databases
+    /// behind servers that take no other zone; only where that would be in no year of four digits in the zone that it was given in.
+    public var wireText: String {
+        guard let finerText else { return text }
+        guard finerText.utf8.last != UInt8(ascii: "Z") || finerText.utf8.contains(UInt8(ascii: "t")) else {
+            return finerText
         }
         // Zones are whole minutes apart: the fraction is the same in all.
-        let fraction = text.utf8.drop { $0 != UInt8(ascii: ".") }
-            .prefix { $0 < UInt8(ascii: ":") && $0 > UInt8(ascii: "-") }
-        let whole = TimestampText.format(milliseconds: milliseconds).utf8.prefix { $0 != UInt8(ascii: ".") }
-        finerText = String(decoding: Array(whole) + fraction + [UInt8(ascii: "Z")], as: UTF8.self)
+        let fraction = finerText.utf8.drop { $0 != UInt8(ascii: ".") }.prefix { "."..<":" ~= Unicode.Scalar($0) }
+        let whole = text.utf8.prefix { $0 != UInt8(ascii: ".") }
+        guard whole.count == 19 else { return finerText }
+        return String(decoding: Array(whole) + fraction + [UInt8(ascii: "Z")], as: UTF8.self)
     }
+}
+
+extension Timestamp: Hashable {
+    /// Whether both are the same instant, with the same digits.
+    public static func == (left: Timestamp, right: Timestamp) -> Bool {
+        guard left.milliseconds == right.milliseconds else { return false }
+        guard let mine = left.finerText, let theirs = right.finerText else {
+            return left.finerText == nil && right.finerText == nil
+        }
+        return mine == theirs || left.wireText == right.wireText
+    }
+
+    /// By the milliseconds: few instants differ in what is finer.
+    public func hash(into hasher: inout Hasher) { hasher.combine(milliseconds) }
 }
 
 extension Timestamp: CustomStringConvertible {

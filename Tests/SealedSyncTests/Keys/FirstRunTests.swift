@@ -6,6 +6,24 @@ import Testing
 
 @testable import SQLCipherStore
 
+/// Tells when it is asked for its secret.
+private struct AskingUnlocker: StoreUnlocker {
+    let base: any StoreUnlocker
+    let isAsked: @Sendable () -> Void
+
+    var slotKind: SlotKind { base.slotKind }
+    var slotLabel: String { base.slotLabel }
+    var survivesRestart: Bool { base.survivesRestart }
+    func wantsRenewal(of slot: Keyslot) -> Bool { base.wantsRenewal(of: slot) }
+    func derivationWork(of slot: Keyslot) -> Int { base.derivationWork(of: slot) }
+    var maximumDerivationWork: Int { base.maximumDerivationWork }
+    func enroll(storeID: RandomIdentifier) async throws -> SlotEnrollment { try await base.enroll(storeID: storeID) }
+    func secret(of slot: Keyslot, storeID: RandomIdentifier) async throws -> SecretBytes {
+        defer { isAsked() }
+        return try await base.secret(of: slot, storeID: storeID)
+    }
+}
+
 @Suite("The first run")
 struct FirstRunTests {
     private let folder: UserFolder
@@ -118,18 +136,21 @@ struct FirstRunTests {
         // What works on the database waits for one that was dropped to be closed.
         let (gate, opened) = AsyncStream.makeStream(of: Never.self)
         try DroppedStores.close(StoreFiles(store.databaseURL).database) { for await _ in gate {} }
+        let (asked, reached) = AsyncStream.makeStream(of: Never.self)
+        let asking = AskingUnlocker(base: unlocker) { reached.finish() }
         let creation = Task {
             try await keyErrorCode {
                 if isImport {
-                    try await store.encrypt(plaintext, unlocker: unlocker)
+                    try await store.encrypt(plaintext, unlocker: asking)
                 } else {
-                    try await store.openOrCreate(UserFolder.schema, unlocker: unlocker).close()
+                    try await store.openOrCreate(UserFolder.schema, unlocker: asking).close()
                 }
             }
         }
-        // Enough for the keys to have been read, in all likelihood.
+        for await _ in asked {}
+        // The keys were read; enough for the first look at their file as well, in all likelihood.
         for _ in 0..<200_000 { await Task.yield() }
-        try await KeyslotFile.destroy(at: store.keyslotsURL)
+        try FileManager.default.removeItem(at: store.keyslotsURL)
         opened.finish()
         #expect(try await creation.value == .secretUnavailable)
         #expect(try folder.contents().isEmpty)
