@@ -154,7 +154,7 @@ struct RevocationKillTests {
             try data.write(to: unfinished)
         case .oldDatabaseChanged: try await openWithoutLock().run("DELETE FROM notes WHERE id = 'note-299'")
         // Its rows are as many as before, and what they hold is not compared.
-        case .oldDatabaseUpdated: try await openWithoutLock().run("UPDATE notes SET text = text")
+        case .oldDatabaseUpdated: try updateThereAndBack(try await openWithoutLock())
         case .oldDatabaseHasLog: try await writeToLog()
         }
         let notes = interference == .oldDatabaseChanged ? 299 : 300
@@ -176,6 +176,12 @@ struct RevocationKillTests {
         return try opener.open(opener.cipherConfiguration(CipherConfiguration.engineVersion()))
     }
 
+    /// What stays as it is would not be written by every SQLite.
+    private func updateThereAndBack(_ program: borrowing Database) throws {
+        try program.run("UPDATE notes SET text = text || '!'")
+        try program.run("UPDATE notes SET text = substr(text, 1, length(text) - 1)")
+    }
+
     /// Such a program, which is killed with what it has written in the WAL alone: the database looks as old as it is.
     private func writeToLog() async throws {
         let (database, log) = (folder.store.databaseURL, URL(filePath: folder.store.databaseURL.path + "-wal"))
@@ -183,7 +189,7 @@ struct RevocationKillTests {
         do {
             let program = try await openWithoutLock()
             _ = try program.text("PRAGMA journal_mode = WAL")
-            try program.run("UPDATE notes SET text = text")
+            try updateThereAndBack(program)
             for file in [database, log] { contents[file] = try Data(contentsOf: file) }
             try #require(contents[log]?.isEmpty == false)
         }
