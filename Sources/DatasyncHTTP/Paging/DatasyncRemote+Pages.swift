@@ -48,7 +48,7 @@ extension DatasyncRemote {
         if let maximum = knowledge.withLock({ $0[table].maximumTop }), let limit = query.limit {
             query.limit = min(limit, maximum)
         }
-        let response = try await exchangeOrBreak(try pageRequest(query, of: table, includesDeleted: includesDeleted))
+        let response = try await exchangeOrBreak(try wire.page(query, of: table, includesDeleted: includesDeleted))
         if let limit = query.limit, let maximum = response.maximumTop, maximum < limit {
             knowledge.withLock { $0[table].maximumTop = maximum }
             return try await read(query, of: table, includesDeleted: includesDeleted)

@@ -1,12 +1,6 @@
 public import RemoteContract
 public import SyncContract
 
-/// The further parameters of the page that the calling task asks for. A page may take several requests, row by row when
-/// one of its rows spoils it: all of them carry the parameters.
-private enum PageParameters {
-    @TaskLocal static var current: [String: String] = [:]
-}
-
 extension DatasyncRemote {
     /// One page of a pull whose requests carry further parameters.
     ///
@@ -20,7 +14,7 @@ extension DatasyncRemote {
         parameters: [String: String]
     ) async throws -> PullPage {
         try Self.check(parameters)
-        return try await PageParameters.$current.withValue(parameters) {
+        return try await RequestParameters.$current.withValue(parameters) {
             try await page(query, of: table, at: position, pageSize: pageSize)
         }
     }
@@ -44,18 +38,5 @@ extension DatasyncRemote {
             return true
         }
         return stamp.milliseconds >= cursor.milliseconds - PullCursor.longestReturn
-    }
-
-    /// The request for a page, with the parameters of the pull.
-    func pageRequest(
-        _ query: Query,
-        of table: TableDefinition,
-        includesDeleted: Bool = true
-    ) throws(RemoteError) -> WireRequest {
-        var request = try wire.page(query, of: table, includesDeleted: includesDeleted)
-        for (name, value) in PageParameters.current.sorted(by: { $0.key < $1.key }) {
-            request.query.add(PercentEncoding.value(name), value)
-        }
-        return request
     }
 }

@@ -40,7 +40,7 @@ extension DatasyncRemote {
 
     /// Refuses a pull that the server would refuse, perhaps in its middle.
     private func check(_ query: Query, of table: TableDefinition) throws {
-        _ = try endpoint.httpRequest(try pageRequest(query, of: table), version: wire.version)
+        _ = try httpRequest(try wire.page(query, of: table))
     }
 
     private func page(

@@ -19,7 +19,8 @@ extension DatasyncRemote {
         try await exchangeOrBreak(httpRequest(request))
     }
 
-    private func httpRequest(_ request: WireRequest) throws(RemoteError) -> HTTPRequest {
+    /// The request with its address and the further parameters of the calling task.
+    func httpRequest(_ request: WireRequest) throws(RemoteError) -> HTTPRequest {
         var request = request
         for (name, value) in RequestParameters.current.sorted(by: { $0.key < $1.key }) {
             request.query.add(PercentEncoding.value(name), value)

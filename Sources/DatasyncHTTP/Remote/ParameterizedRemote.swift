@@ -1,7 +1,8 @@
 public import RemoteContract
 internal import SyncContract
 
-/// The further parameters of every request that the calling task sends for a table.
+/// The further parameters of every request that the calling task sends for a table. A page may take several requests, row by row
+/// when one of its rows spoils it: all of them carry the parameters.
 enum RequestParameters {
     @TaskLocal static var current: [String: String] = [:]
 }
