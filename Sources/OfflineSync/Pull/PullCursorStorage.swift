@@ -52,11 +52,11 @@ enum PullCursorStorage {
         of table: String,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Bool {
-        let asked = asked.filter { !$0.isEmpty }
-        return try transaction.records(ConfigurationTable.query(.deltaToken, table).selecting(["query"]))
+        try transaction.records(ConfigurationTable.query(.deltaToken, table).selecting(["query"]))
             .contains { row in
                 let query = row["query"]?.stringValue ?? ""
-                return PullRunner.mayHaveParameters(query) && !asked.contains(where: query.hasSuffix)
+                return PullRunner.hasParameters(query)
+                    && !asked.contains { PullRunner.hasParameters(query, $0) }
             }
     }
 

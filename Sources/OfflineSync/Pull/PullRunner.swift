@@ -55,16 +55,19 @@ struct PullRunner {
         return condition + text(of: parameters)
     }
 
-    /// What stands behind a condition.
+    /// What stands behind a condition, of which there is none or one in brackets.
     static func text(of parameters: [String: String]) -> String {
         parameters.sorted { $0.key < $1.key }
             .map { " " + JSONText.quoted($0.key) + "=" + JSONText.quoted($0.value) }
             .joined()
     }
 
-    /// Whether such a text may have parameters. One of a condition alone seldom looks so.
-    static func mayHaveParameters(_ fingerprint: String) -> Bool {
-        fingerprint.hasSuffix("\"") && fingerprint.contains("\"=\"")
+    /// Whether a fingerprint is of a pull with parameters: those of a condition alone end with its bracket.
+    static func hasParameters(_ fingerprint: String) -> Bool { fingerprint.hasSuffix("\"") }
+
+    /// Whether a fingerprint is of a pull with these parameters, by their text.
+    static func hasParameters(_ fingerprint: String, _ text: String) -> Bool {
+        fingerprint == text || fingerprint.hasSuffix(")" + text)
     }
 
     /// Brings what changed since the last pull of the query.
