@@ -117,26 +117,24 @@ extension SyncSession {
         _ results: BackgroundResults
     ) async throws -> Bool {
         // Where one sync has come to nothing, the next one begins behind that.
-        let stored = try await context.storedFirstPull().map(FirstPull.init(stored:))
-        let beginning = stored ?? FirstPull(running.withLock { $0.nextAsked })
-        let first = min(max(0, beginning.index), pulls.count)
-        let indices = open.contains(.download) ? Array(pulls.indices[first...]) + pulls.indices[..<first] : []
-        let preceding = open.contains(.upload) ? indices.filter { pulls[$0].precedesPush(in: context) } : []
-        let others = indices.filter { !preceding.contains($0) }
+        let stored = try await context.storedFirstPull()
+        var course = PullCourse(
+            of: open.contains(.download) ? pulls.count : 0,
+            from: stored ?? running.withLock { $0.nextAsked }
+        ) {
+            open.contains(.upload) && pulls[$0].precedesPush(in: context)
+        }
         let time = deadline - environment.now()
         var failures = PullFailures()
-        // Where the others were to begin they begin, whatever is made in front of them.
-        failures.placeOfOthers = others.contains(first) ? first : nil
         func bring(_ indices: [Int], _ order: PullOptions.Order) async throws -> Bool {
-            try await self.bring(indices, of: pulls, order, context, until: deadline, results, &failures)
+            try await self.bring(indices, of: pulls, order, context, until: deadline, results, &course, &failures)
         }
         var forbidden: SyncError?
         var isInTime = true
-        if beginning.isOfOthers { isInTime = try await bring(others, .pullOnly) }
+        if course.beginsWithOthers { isInTime = try await bring(course.others, .pullOnly) }
         let failed = failures.count
-        if isInTime { isInTime = try await bring(preceding, .pullFirst) }
-        // What is long although little time was left for it is to have all the time once.
-        failures.haveOthersLittleTime = deadline - environment.now() < time / 2
+        if isInTime { isInTime = try await bring(course.preceding, .pullFirst) }
+        course.leavesLittleTime = deadline - environment.now() < time / 2
         if open.contains(.upload), isInTime, failures.count == failed {
             let changes = try await context.outstandingChanges()
             results.began(changes)
@@ -147,58 +145,20 @@ extension SyncSession {
                 forbidden = error
             }
         }
-        if isInTime, !beginning.isOfOthers { isInTime = try await bring(others, .pullOnly) }
+        if isInTime, !course.beginsWithOthers { isInTime = try await bring(course.others, .pullOnly) }
         // All were made: the next time they are made as they are named again.
-        if isInTime, !indices.isEmpty, stored != nil { try await context.storeFirstPull(nil) }
+        if isInTime, !course.isEmpty, stored != nil { try await context.storeFirstPull(nil) }
         if let failure = failures.first ?? forbidden { throw failure }
         // Nothing fails any more.
-        if isInTime, !indices.isEmpty { running.withLock { $0.nextAsked = 0 } }
+        if isInTime, !course.isEmpty { running.withLock { $0.nextAsked = 0 } }
         return isInTime
     }
 
-    /// Which pull a sync begins with.
-    private struct FirstPull {
-        let index: Int
-        /// Whether those that precede no push are made first, without one: one that precedes it has taken all the time, or has
-        /// left one that is long too little.
-        let isOfOthers: Bool
-
-        init(_ index: Int, isOfOthers: Bool = false) { (self.index, self.isOfOthers) = (index, isOfOthers) }
-
-        init(stored: Int) { self.init(stored < 0 ? -1 - stored : stored, isOfOthers: stored < 0) }
-
-        var stored: Int { isOfOthers ? -1 - index : index }
-    }
-
-    /// Why pulls have failed that others are made without, how many have broken off in a row, and how many were begun.
+    /// Why pulls have failed that others are made without, how many have, and how many have broken off in a row.
     private struct PullFailures {
         var first: (any Error)?
         var count = 0
         var broken = 0
-        var begun = 0
-        var haveOthersLittleTime = false
-        var placeOfOthers: Int?
-    }
-
-    /// Takes note that the time was over in a pull. One that begins anew each time, and had all the time, would otherwise keep
-    /// all behind it from ever being made; what others have left too little has it first the next time. Any other goes on
-    /// where it is.
-    private func passOver(
-        _ index: Int,
-        _ place: (isFirst: Bool, isBehindPreceding: Bool, ofOthers: Int?),
-        _ order: PullOptions.Order,
-        _ options: PullOptions,
-        _ context: SyncContext
-    ) async throws {
-        guard options.reconciles else { return }
-        let first =
-            switch (order, place.isFirst) {
-            case (.pullFirst, true): FirstPull(place.ofOthers ?? index + 1, isOfOthers: true)
-            case (_, true): FirstPull(index + 1)
-            case (.pullFirst, false): FirstPull(index)
-            case (_, false): FirstPull(index, isOfOthers: place.isBehindPreceding)
-            }
-        try await context.storeFirstPull(first.stored)
     }
 
     /// Makes pulls, one after the other, each wholly.
@@ -211,13 +171,13 @@ extension SyncSession {
         _ context: SyncContext,
         until deadline: Duration,
         _ results: BackgroundResults,
+        _ course: inout PullCourse,
         _ failures: inout PullFailures
     ) async throws -> Bool {
         for index in indices {
             let pull = pulls[index]
             var (options, isWhole) = try await options(of: pull, among: pulls, order, context)
-            failures.begun += 1
-            let place = (failures.begun == 1, failures.haveOthersLittleTime, failures.placeOfOthers)
+            course.begins()
             do {
                 var isComplete = false
                 while !isComplete {
@@ -228,7 +188,7 @@ extension SyncSession {
                     isComplete = report.isComplete
                     let isInTime = options.reconciles ? environment.now() < deadline : rest > .zero
                     guard isComplete || isInTime else {
-                        try await passOver(index, place, order, options, context)
+                        if options.reconciles { try await context.storeFirstPull(course.beginning(behind: index)) }
                         return false
                     }
                 }
@@ -237,7 +197,7 @@ extension SyncSession {
                 }
                 failures.broken = 0
             } catch let error as CancellationError {
-                try await passOver(index, place, order, options, context)
+                if options.reconciles { try await context.storeFirstPull(course.beginning(behind: index)) }
                 throw error
             } catch  where error.isOfOnePull {
                 failures.count += 1

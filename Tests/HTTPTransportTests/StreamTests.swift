@@ -64,10 +64,10 @@ struct StreamTests {
         )
     }
 
-    /// Waits for a server that takes a third of a second.
-    private func someTime() async throws {
+    /// Waits for a server that takes thirty times so long, a third of a second.
+    private func someTime(milliseconds: Int32 = 10) async throws {
         let server = try ScriptedServer { _ in
-            [.drip(Array(response("200 OK").utf8.prefix(30)), milliseconds: 10)]
+            [.drip(Array(response("200 OK").utf8.prefix(30)), milliseconds: milliseconds)]
         }
         _ = try await CurlTransport().failure(of: .to(server))
     }
@@ -199,7 +199,7 @@ struct StreamTests {
         let transport = CurlTransport.with { $0.stallTimeout = .seconds(1) }
         let answer = try await send(.to(server), by: transport) { piece in
             #expect(piece.count <= 512 * 1_024)
-            if sink.all.isEmpty { try await Task.sleep(for: .milliseconds(1_500)) }
+            if sink.all.isEmpty { try await someTime(milliseconds: 50) }
             sink.take(piece)
         }
         #expect(answer.status.code == 200 && answer.body.isEmpty)
