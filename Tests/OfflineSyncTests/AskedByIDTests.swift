@@ -32,13 +32,15 @@ struct AskedByIDTests {
         }
     }
 
+    /// Shows rows with a parameter only.
+    private let archive = SyncWorld.StandIn { request, emulator in
+        let isShown = request.method != "GET" || request.query.contains("archived=1")
+        return isShown ? try await emulator.handle(request) : EmulatorResponse(404)
+    }
+
     @Test("is asked for with the pull's parameters, too, before it counts as gone")
     func refetchedWithParameters() async throws {
-        let answer = SyncWorld.StandIn { request, emulator in
-            let isShown = request.method != "GET" || request.query.contains("archived=1")
-            return isShown ? try await emulator.handle(request) : EmulatorResponse(404)
-        }
-        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: archive) { world in
             try await world.phone.table.insert(["text": "milk"], id: "a")
             _ = try await world.phone.context.push()
             let laptop = world.laptop
@@ -52,11 +54,7 @@ struct AskedByIDTests {
 
     @Test("is set aside when it does not fit, be it shown with those only")
     func unfitWithParameters() async throws {
-        let answer = SyncWorld.StandIn { request, emulator in
-            let isShown = request.method != "GET" || request.query.contains("archived=1")
-            return isShown ? try await emulator.handle(request) : EmulatorResponse(404)
-        }
-        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: archive) { world in
             try world.emulator.seed([["id": "a", "text": "milk"]], in: "TodoItem")
             let laptop = world.laptop
             let options = PullOptions(order: .pullOnly, parameters: ["archived": "1"])
