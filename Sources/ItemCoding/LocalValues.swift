@@ -14,4 +14,18 @@ package enum LocalValues {
         "Column '\(name)' of '\(table.name)' would hold a number that is not finite, which cannot be sent; use null or"
             + " another number."
     }
+
+    /// Whether a value that is to be sent is an instant that no service reads: `Date.distantPast` is one.
+    package static func isBeyondServices(_ value: borrowing FieldValue, _ column: ColumnDefinition, _ table: TableDefinition)
+        -> Bool
+    {
+        guard case .date(let date) = value, !column.isLocal, !table.isLocalOnly else { return false }
+        return !Timestamp.wireMilliseconds.contains(date.milliseconds)
+    }
+
+    /// Why such an instant is refused.
+    package static func beyondServices(_ name: String, _ table: TableDefinition) -> String {
+        "Column '\(name)' of '\(table.name)' would hold a date before the year 1 or after 9999, which services do not read;"
+            + " use null or another date (Date.distantPast lies in the year 0)."
+    }
 }

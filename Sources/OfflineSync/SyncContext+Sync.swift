@@ -39,7 +39,7 @@ extension SyncContext {
     }
 
     /// The report of a push that had nothing to send: what earlier ones have left is in it all the same.
-    private func reportOfNothingSent() async throws -> PushReport {
+    package func reportOfNothingSent() async throws -> PushReport {
         let schema = store.schema
         var report = PushReport()
         report.notTaken(try await store.read { try OperationErrorCoding.all(&$0, schema) })

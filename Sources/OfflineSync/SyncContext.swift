@@ -164,6 +164,20 @@ public final class SyncContext: Sendable {
     /// Sends the changes of some tables, or of all, as a part of something else when that is given.
     func push(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
         do {
+            return try await pushTellingApp(names, partOf: whole)
+        } catch {
+            throw error.ofApp
+        }
+    }
+
+    /// Sends all changes. What code of the app throws is an ``AppFailure``.
+    package func pushTellingApp() async throws -> PushReport {
+        try checkRemote()
+        return try await pushTellingApp(nil, partOf: nil)
+    }
+
+    private func pushTellingApp(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
+        do {
             let report = try await pushInTurn(names, partOf: whole)
             await delegate?.syncContext(self, didPush: report)
             return report
@@ -191,7 +205,7 @@ public final class SyncContext: Sendable {
                 events.send(.pushEnded(report))
                 return report
             } catch {
-                events.send(.pushAborted(error))
+                events.send(.pushAborted(error.ofApp))
                 throw error
             }
         }

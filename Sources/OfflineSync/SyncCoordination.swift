@@ -23,6 +23,9 @@ final class SyncCoordination: Sendable {
     /// Whether every declared reference is known to hold local ids.
     let areReferencesTranslated = Atomic(false)
 
+    /// Whether it is known which tables stay on the device, and what was one of them is queued.
+    let areLocalTablesFollowed = Atomic(false)
+
     /// Whether fresh rows lie beside those of before.
     let hasFreshRows = Mutex(FreshRowsKnowledge())
 

@@ -37,14 +37,16 @@ extension SyncSession {
             } onCancel: {
                 work.cancel()
             }
-            return results.report(isComplete: isComplete)
+            return try await results.report(isComplete: isComplete, context)
         } catch var error as SyncError {
             results.tell(in: &error)
             throw error
         } catch is CancellationError where work.isCancelled && !Task.isCancelled {
             // The session has cancelled it.
             guard running.withLock({ $0.machine.phase != .closed }) else { throw Self.ended }
-            return results.report(isComplete: false)
+            return try await results.report(isComplete: false, context)
+        } catch {
+            throw error.ofApp
         }
     }
 
@@ -139,7 +141,7 @@ extension SyncSession {
             let changes = try await context.outstandingChanges()
             results.began(changes)
             do {
-                if try await context.isPushDue(changes) { results.ended(try await context.push()) }
+                if try await context.isPushDue(changes) { results.ended(try await context.pushTellingApp()) }
             } catch let error as SyncError where error.isOfForbiddenChanges {
                 // Who may not write may read.
                 forbidden = error
@@ -183,7 +185,11 @@ extension SyncSession {
                 while !isComplete {
                     let rest = deadline - environment.now()
                     options.maximumTime = max(.zero, rest)
-                    let report = try await context.pull(pull, options)
+                    let report = try await context.pull(
+                        pull,
+                        options,
+                        completeAt: isWhole ? environment.date : nil
+                    )
                     results.ended(report)
                     isComplete = report.isComplete
                     let isInTime = options.reconciles ? environment.now() < deadline : rest > .zero
@@ -191,9 +197,6 @@ extension SyncSession {
                         if options.reconciles { try await context.storeFirstPull(course.beginning(behind: index)) }
                         return false
                     }
-                }
-                if isWhole {
-                    try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
                 }
                 failures.broken = 0
             } catch let error as CancellationError {
@@ -245,11 +248,15 @@ private final class BackgroundResults: Sendable {
         if !all.isEmpty { error.pull = SyncReport(push: nil, pulls: all, isComplete: isComplete).pull }
     }
 
-    func report(isComplete: Bool) -> SyncReport {
-        state.withLock { state in
-            // A push that was cancelled has no report; what it has sent is known all the same.
-            let sent = state.changes.map { PushReport(pushed: $0.total - $0.count) }
-            return SyncReport(push: sent?.adding(state.push) ?? state.push, pulls: state.pulls, isComplete: isComplete)
+    func report(isComplete: Bool, _ context: SyncContext) async throws -> SyncReport {
+        let (changes, push, pulls) = state.withLock { ($0.changes, $0.push, $0.pulls) }
+        // Where none was made, or was cancelled, what earlier ones have left is told all the same, and what it has sent is known.
+        var whole = push
+        if push == nil || changes != nil {
+            var untold = try await context.reportOfNothingSent()
+            if let changes { untold = untold.adding(PushReport(pushed: changes.total - changes.count)) }
+            whole = untold.adding(push)
         }
+        return SyncReport(push: whole, pulls: pulls, isComplete: isComplete)
     }
 }

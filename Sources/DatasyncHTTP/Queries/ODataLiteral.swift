@@ -6,7 +6,8 @@ enum ODataLiteral {
     /// The literal of a value.
     ///
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidRequest` for what has no literal that servers of the
-    ///   dialect read: bytes, JSON, numbers that are not finite, and decimals too long to write without an exponent.
+    ///   dialect read: bytes, JSON, numbers that are not finite, dates outside the years 1 to 9999, and decimals too long to
+    ///   write without an exponent.
     static func text(_ value: FieldValue, in dialect: DatasyncDialect) throws(RemoteError) -> String {
         switch value {
         case .null: return "null"
@@ -19,6 +20,12 @@ enum ODataLiteral {
         case .decimal(let value): return try plain(value) + dialect.decimalSuffix
         case .string(let value): return quoted(value)
         case .date(let value):
+            guard Timestamp.wireMilliseconds.contains(value.milliseconds) else {
+                throw .invalidRequest(
+                    "A query compares with a date before the year 1 or after 9999, which services do not read; Date.distantPast"
+                        + " is one."
+                )
+            }
             switch dialect {
             case .datasync: return "cast(\(value.text),Edm.DateTimeOffset)"
             case .azureMobileApps: return "datetimeoffset'\(value.text)'"

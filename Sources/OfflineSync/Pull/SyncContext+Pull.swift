@@ -93,12 +93,15 @@ extension SyncContext {
     /// Pulls what somebody keeps who pushes by himself: as ``pull(_:queryID:options:)``, with a query id that is made of the
     /// query where it is nil, and without sending anything. With ``PullOptions/Order/pullFirst`` it drops the changes that
     /// have become pointless; several pulls may so precede one push.
+    ///
+    /// - Parameter complete: Called when all is here, before a purge that waits for it.
     package func pullWithoutPush(
         _ source: any SyncSource,
         queryID: String?,
-        options: PullOptions
+        options: PullOptions,
+        complete: (@Sendable () async throws -> Void)? = nil
     ) async throws -> PullReport {
-        try await pull([try pulledQuery(source, queryID, options)], options, pushes: false)
+        try await pull([try pulledQuery(source, queryID, options)], options, pushes: false, complete: complete)
     }
 
     /// Brings what changed in several tables.
@@ -118,7 +121,8 @@ extension SyncContext {
     private func pull(
         _ queries: [PulledQuery],
         _ options: PullOptions,
-        pushes: Bool = true
+        pushes: Bool = true,
+        complete: (@Sendable () async throws -> Void)? = nil
     ) async throws -> PullReport {
         try checkRemote()
         let names = Set(queries.map(\.table.name))
@@ -147,6 +151,7 @@ extension SyncContext {
                     pull = report
                     if pushes { report.push = try await pushWaiting(of: names, partOf: whole) }
                 }
+                if report.isComplete { try await complete?() }
                 return report
             } catch {
                 guard var error = SyncError(ending: error) else { throw error }

@@ -19,7 +19,9 @@ struct PushDecisions: Sendable {
     /// Before an operation is sent. An error leaves it in the queue and ends the push.
     func willSend(_ operation: TableOperation, _ thread: PushThread) async throws {
         guard let context, let delegate = context.delegate else { return }
-        try await thread.elsewhere { try await delegate.syncContext(context, willSend: operation) }
+        try await thread.elsewhere {
+            try await AppFailure.telling { try await delegate.syncContext(context, willSend: operation) }
+        }
     }
 
     /// Tells that an operation is sent, when nothing keeps it here any more.
@@ -54,14 +56,15 @@ struct PushDecisions: Sendable {
         guard let context else { return nil }
         if let delegate = context.delegate {
             try Task.checkCancellation()
-            if let resolution = try await delegate.syncContext(context, resolve: error) {
+            let resolution = try await AppFailure.telling { try await delegate.syncContext(context, resolve: error) }
+            if let resolution {
                 return Decision(resolution: resolution, isAutomatic: false)
             }
         }
         guard error.isConflict else { return nil }
         let policy = policy(of: error.table, context)
         if policy.asks { try Task.checkCancellation() }
-        guard let resolution = try await policy.resolution(of: error) else { return nil }
+        guard let resolution = try await AppFailure.telling({ try await policy.resolution(of: error) }) else { return nil }
         return Decision(resolution: resolution, isAutomatic: true)
     }
 }

@@ -48,6 +48,8 @@ enum ConfigurationTable {
         case stumblingBlocks = 1_032
         /// The column that the key names holds local ids of the table that the value names, by names of the server: see ``DeclaredReferences``.
         case reference = 1_043
+        /// The table stays on the device: see ``LocalTables``.
+        case localTable = 1_044
         /// Where the bringing of everything anew is: see ``ResetStage``.
         case reset = 1_050
         /// A row of a server that was set up anew: see ``FreshRows``.

@@ -9,7 +9,7 @@ extension LocalChanges {
         var row = item.withoutSystemProperties()
         for (name, value) in zip(row.slotNames, row.slotValues) {
             guard let value else { continue }
-            guard table.columns.contains(where: { $0.name == name }) else {
+            guard let column = table.columns.first(where: { $0.name == name }) else {
                 guard stored?[name] == value || others.contains(where: { $0[name] == value }) else {
                     throw SyncError(.invalidItem, LocalValues.undeclared(name, table))
                 }
@@ -18,6 +18,9 @@ extension LocalChanges {
             }
             guard value.doubleValue?.isFinite ?? true else {
                 throw SyncError(.invalidItem, LocalValues.notFinite(name, table))
+            }
+            guard !LocalValues.isBeyondServices(value, column, table) else {
+                throw SyncError(.invalidItem, LocalValues.beyondServices(name, table))
             }
         }
         return row

@@ -87,6 +87,11 @@ struct LocalChanges: Sendable {
         return table.stored(row)
     }
 
+    /// Queues the insert of an item that is here, and for which nothing waits.
+    func queueInsert(of id: String, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
+        _ = try add(QueuedChange(.insert), id, &group, &transaction)
+    }
+
     func update(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
         let waiting = try waiting(for: itemID(item.id), &transaction)
         guard let stored = try transaction.record(item.id, in: table.name) else {

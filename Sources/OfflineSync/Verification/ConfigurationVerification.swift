@@ -56,6 +56,7 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true { report("at which changes the last pushes have ended is not there") }
             case .reference?:
                 if value?.isEmpty ?? true || key.isEmpty { report("a reference\(of) does not say of what") }
+            case .localTable?: break
             case .reset?:
                 if value?.isEmpty ?? true { report("where a reset is is not there") }
             case .freshRow?:

@@ -114,6 +114,9 @@ final class ItemRow {
                 case .double(let number):
                     if number.isFinite { return true }
                     failure = failure ?? StoreError(.invalidItem, LocalValues.notFinite(name, table))
+                case .date:
+                    guard LocalValues.isBeyondServices(value, table.columns[slot], table) else { return true }
+                    failure = failure ?? StoreError(.invalidItem, LocalValues.beyondServices(name, table))
                 default: return true
                 }
             } else if !SystemProperties.names.contains(name) {

@@ -56,6 +56,11 @@ public struct Timestamp: Sendable {
     }
 }
 
+extension Timestamp {
+    /// The instants of years 1 to 9999, in milliseconds: services read no other years.
+    package static let wireMilliseconds: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+}
+
 extension Timestamp: Hashable {
     /// Whether both are the same instant, with the same digits.
     public static func == (left: Timestamp, right: Timestamp) -> Bool {

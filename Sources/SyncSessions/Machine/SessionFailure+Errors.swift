@@ -15,7 +15,9 @@ extension SessionFailure {
         case let error as SyncError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
-        // What a delegate or policy of the app throws: nothing is known of it.
+        // What a delegate, policy or hook of the app throws, whatever its type: nothing is known of it.
+        case let error as AppFailure:
+            self = .temporary(name: "\(type(of: error.cause))", wait: nil, isAnswer: false)
         default: self = .temporary(name: "\(type(of: error))", wait: nil, isAnswer: false)
         }
     }

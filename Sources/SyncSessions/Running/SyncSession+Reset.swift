@@ -145,7 +145,7 @@ extension SyncSession {
                         + " session with another mode to have everything brought anew, or purge what is to come again."
                 )
             }
-            if !stage.isBegun { try await mode.before?(context) }
+            if !stage.isBegun, let before = mode.before { try await AppFailure.telling { try await before(context) } }
             let isSaid = running.withLock { $0.machine.needsReset }
             let isForAge = stage == .begunForAge || stage == .none && isForAge && !isSaid
             do {
@@ -167,7 +167,7 @@ extension SyncSession {
                 try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
             }
         }
-        try await mode.after?(context, report)
+        if let after = mode.after { try await AppFailure.telling { try await after(context, report) } }
         // Who suspends the session meanwhile must not have the hook called again that has returned.
         try await uncancelled { try await context.finishReset() }
     }

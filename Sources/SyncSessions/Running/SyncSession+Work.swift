@@ -1,4 +1,11 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 internal import OfflineSync
+internal import RemoteContract
 internal import SyncContract
 internal import Synchronization
 
@@ -15,7 +22,7 @@ extension SyncSession {
             return (nil, nil)
         } catch {
             let error = (error as? EndedPush)?.cause ?? error
-            return (SessionFailure(error), error)
+            return (SessionFailure(error), error.ofApp)
         }
     }
 
@@ -82,7 +89,7 @@ extension SyncSession {
         guard try await preceding() else { return }
         var report: PushReport?
         do {
-            if try await context.isPushDue(changes) { report = try await context.push() }
+            if try await context.isPushDue(changes) { report = try await context.pushTellingApp() }
         } catch {
             running.withLock { $0.isPushing = false }
             await reviewUnfinishedPush()
@@ -111,7 +118,9 @@ extension SyncSession {
 
     /// A push has failed while the service answers.
     private func pushFailed(_ error: any Error) {
-        send(.pushFailed(SessionFailure(error), random: environment.random())) { $0.pushFailure = error }
+        send(.pushFailed(SessionFailure(error), random: environment.random())) {
+            $0.pushFailure = (error as? any ToldError)?.told ?? error
+        }
     }
 
     /// Tells what was answered of a push that has ended early.
@@ -261,23 +270,30 @@ extension SyncSession {
         // One that has met its bound goes on: it lets others in between.
         while !isComplete {
             try Task.checkCancellation()
-            let report = try await context.pull(pull, options)
+            let report = try await context.pull(pull, options, completeAt: isWhole ? environment.date : nil)
             if report.requests > 0 { send(.answered) }
             isComplete = report.isComplete
             if !isComplete, order == .pullOnly { try await pushMeanwhile(context) }
         }
         running.withLock { $0.pulling.finish() }
         progressed()
-        guard isWhole else { return false }
-        try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
-        return true
+        return isWhole
     }
 }
 
 extension SyncContext {
     /// Pulls what a session keeps, with other options, and pushes nothing.
-    func pull(_ pull: SessionPull, _ options: PullOptions) async throws -> PullReport {
-        try await pullWithoutPush(pull.source, queryID: pull.queryID, options: options)
+    ///
+    /// - Parameter date: Gives the time that is remembered when all is here; nil when it is not to be.
+    func pull(
+        _ pull: SessionPull,
+        _ options: PullOptions,
+        completeAt date: (@Sendable () -> Date)? = nil
+    ) async throws -> PullReport {
+        try await pullWithoutPush(pull.source, queryID: pull.queryID, options: options) {
+            // A purge that waits for this pull forgets it again.
+            if let date { try await self.storeCompletePull(of: pull.source, pull.name, at: date()) }
+        }
     }
 }
 
@@ -285,14 +301,18 @@ extension SyncContext {
 private struct EndedPush: Error { let cause: any Error }
 
 /// Others have written rows as often as changes of them were sent.
-struct OvertakenChanges: Error, CustomStringConvertible {
-    var description: String {
-        "The server's rows changed each time that changes of them were sent; they stay queued and are sent again after a while."
+struct OvertakenChanges: ToldError {
+    var told: SyncError {
+        SyncError(
+            .operationChanged,
+            "The server's rows changed each time that changes of them were sent; they stay queued and are sent again after a"
+                + " while."
+        )
     }
 }
 
 /// The server failed on a change, which may have been carried out all the same; it is sent again.
-struct ServerFailure: Error, CustomStringConvertible {
+struct ServerFailure: ToldError {
     let status: Int?
     let message: String
 
@@ -301,5 +321,17 @@ struct ServerFailure: Error, CustomStringConvertible {
         message = error.message
     }
 
-    var description: String { "The server failed on a change: \(message)" + (status.map { " (HTTP \($0))" } ?? "") }
+    var told: SyncError {
+        SyncError(
+            .pushAbortedNetwork,
+            "The server failed on a change, which stays queued and is sent again: \(message)"
+                + (status.map { " (HTTP \($0))" } ?? ""),
+            cause: RemoteError(.serverFailure, message, status: status)
+        )
+    }
+}
+
+/// What the session has found out itself, and how it is told.
+private protocol ToldError: Error {
+    var told: SyncError { get }
 }
