@@ -54,6 +54,7 @@ struct PhotoDevice {
         server: FaultyTransport = FaultyTransport(),
         rows: RowServer = RowServer(),
         clock: VirtualClock = VirtualClock(),
+        schema: StoreSchema? = nil,
         options: AttachmentOptions = AttachmentOptions(),
         hasServer: Bool = true,
         remote: DatasyncRemote? = nil,
@@ -64,7 +65,7 @@ struct PhotoDevice {
         let store = try await EncryptedStore.open(
             at: url.appending(path: "store.db"),
             key: .testKey(),
-            schema: Self.schema(),
+            schema: schema ?? Self.schema(),
             mode: .openOrCreate
         )
         context = SyncContext(store: store, remote: remote ?? rows)

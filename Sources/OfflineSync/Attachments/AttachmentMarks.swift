@@ -17,7 +17,7 @@ package enum AttachmentMarks {
         in table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
-        let ids = files(of: row, in: table).map { FieldValue.string($0.text) }
+        let ids = files(of: row, in: naming(table)).map { FieldValue.string($0.text) }
         guard !ids.isEmpty else { return }
         try doubt(Column("id").isAny(of: ids), &transaction)
     }
@@ -67,39 +67,42 @@ package enum AttachmentMarks {
         if givingUp {
             for operation in try OperationQueue.all(of: table, &transaction, schema) {
                 guard let base = operation.baseItem, !base.isDeleted else { continue }
-                due.formUnion(files(of: base, in: table).intersection(ids))
+                due.formUnion(files(of: base, in: naming(table)).intersection(ids))
             }
         }
         try mark(due.map { .string($0.text) }, isDue, true, &transaction)
     }
 
     /// The files that rows name which are kept beside changes: rows that were deleted, the server's rows of those that were
-    /// changed, and items that were never sent. Until the change ends they may come back.
+    /// changed, and items that were never sent. Until the change ends they may come back, with what they have in local columns.
     package static func filesBesideChanges(
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<AttachmentID> {
         var kept: Set<AttachmentID> = []
-        for table in schema.tables where !table.isLocalOnly && !naming(table).isEmpty {
+        for table in schema.syncedTables {
+            let columns = table.columns.filter { $0.attachment != nil }
+            guard !columns.isEmpty else { continue }
             var rows = try CancelledInserts.rows(of: table, &transaction)
             for operation in try OperationQueue.all(of: table, &transaction, schema) {
                 rows += [operation.deletedItem, operation.baseItem, operation.serverItem].compactMap { $0 }
             }
-            for row in rows { kept.formUnion(files(of: row, in: table)) }
+            for row in rows { kept.formUnion(files(of: row, in: columns)) }
         }
         for change in try DiscardedChanges.all(schema, &transaction) {
             guard let table = schema.table(change.table) else { continue }
-            kept.formUnion(files(of: change.item, in: table))
+            kept.formUnion(files(of: change.item, in: table.columns.filter { $0.attachment != nil }))
         }
         return kept
     }
 
+    /// The columns that name files to the server as well.
     private static func naming(_ table: TableDefinition) -> [ColumnDefinition] {
         table.columns.filter { $0.attachment != nil && !$0.isLocal }
     }
 
-    private static func files(of row: Record?, in table: TableDefinition) -> Set<AttachmentID> {
-        Set(naming(table).compactMap { row?[$0.name].flatMap(AttachmentID.init(fieldValue:)) })
+    private static func files(of row: Record?, in columns: [ColumnDefinition]) -> Set<AttachmentID> {
+        Set(columns.compactMap { row?[$0.name].flatMap(AttachmentID.init(fieldValue:)) })
     }
 
     private static func mark(
