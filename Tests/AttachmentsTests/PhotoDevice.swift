@@ -66,6 +66,7 @@ struct PhotoDevice {
             at: url.appending(path: "store.db"),
             key: .testKey(),
             schema: schema ?? Self.schema(),
+            translating: .operations,
             mode: .openOrCreate
         )
         context = SyncContext(store: store, remote: remote ?? rows)

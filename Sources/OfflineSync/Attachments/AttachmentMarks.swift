@@ -7,7 +7,8 @@ package enum AttachmentMarks {
     package static let isHere = "isHere"
     /// Whether the server has the file, as far as is known.
     package static let isOnServer = "isOnServer"
-    /// Whether the server has taken a row that named the file, and that has left this device before the file was sent.
+    /// Whether the server has taken a row that named the file, and that has left this device before the file was sent, or does
+    /// not name it here any more.
     package static let isDue = "isDue"
 
     /// Doubts that the server has the files of a row that others have deleted, and that is to be there again: their files went
@@ -71,6 +72,21 @@ package enum AttachmentMarks {
             }
         }
         try mark(due.map { .string($0.text) }, isDue, true, &transaction)
+    }
+
+    /// The files that are here and not on the server, as far as is known; none where the store has none.
+    static func unsent(_ transaction: inout some StoreReading & ~Copyable) throws -> Set<AttachmentID> {
+        guard try transaction.declares(table) else { return [] }
+        let unsent = Query(table).filtered(by: Column(isHere) == true && Column(isOnServer) == false)
+        return Set(
+            try transaction.records(unsent.selecting([])).compactMap { AttachmentID($0.id.stringValue ?? "") }
+        )
+    }
+
+    /// Marks files that are still to be sent although no row here names them any more.
+    static func markDue(_ ids: Set<AttachmentID>, _ transaction: inout StoreTransaction) throws {
+        guard !ids.isEmpty, try transaction.declares(table) else { return }
+        try mark(ids.map { .string($0.text) }, isDue, true, &transaction)
     }
 
     /// The files that rows name which are kept beside changes: rows that were deleted, the server's rows of those that were
