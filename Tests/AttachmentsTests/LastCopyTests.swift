@@ -159,6 +159,35 @@ struct LastCopyTests {
         await device.close()
     }
 
+    @Test("of a row that was never sent stays for a week after the row was deleted, and goes with it")
+    func neverSent() async throws {
+        let device = try await PhotoDevice(hasServer: false)
+        let id = try await device.attachments.add(Data([1]))
+        let coupon = try await device.coupons.insert(Coupon(receipt: id))
+        func pass(days: Int) async throws {
+            for _ in 0..<days {
+                device.clock.advance(by: .seconds(86_400))
+                try await device.core.work.removeUnused()
+            }
+        }
+        try await device.coupons.delete(coupon.id)
+        try await pass(days: 6)
+        try await device.coupons.undoDelete(coupon.id)
+        #expect(try await device.coupons.read(coupon.id)?.receipt == id)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        try await device.coupons.delete(coupon.id)
+        try await pass(days: 6)
+        // Time that only seems to have passed.
+        device.clockSetting.set(ahead: 365 * 86_400)
+        try await pass(days: 6)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        try await pass(days: 4)
+        #expect(try await device.attachments.state(of: id) == .unknown)
+        let error = await #expect(throws: SyncError.self) { try await device.coupons.undoDelete(coupon.id) }
+        #expect(error?.code == .invalidAction)
+        await device.close()
+    }
+
     @Test("stays when the clock is set ahead, and goes after a day all the same")
     func clockSetAhead() async throws {
         let device = try await PhotoDevice()
