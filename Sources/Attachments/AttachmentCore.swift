@@ -8,6 +8,8 @@ internal import SyncSessions
 final class AttachmentCore: Sendable {
     let work: AttachmentWork
     let runner: TransferRunner
+    /// Whether a push or pull waits for what the task does, or is taken to.
+    private let isWithinSync: @Sendable () -> Bool
 
     var states: AttachmentStates { work.states }
 
@@ -17,8 +19,10 @@ final class AttachmentCore: Sendable {
         _ options: AttachmentOptions,
         _ ahead: AheadRules?,
         _ transport: (any AttachmentTransport)?,
-        _ environment: AttachmentEnvironment
+        _ environment: AttachmentEnvironment,
+        isWithinSync: @escaping @Sendable () -> Bool = { false }
     ) {
+        self.isWithinSync = isWithinSync
         work = AttachmentWork(
             store: store,
             folder: folder,
@@ -136,6 +140,17 @@ final class AttachmentCore: Sendable {
         try await runner.prepare()
         try await work.change(id) { $0.failure = nil }
         await runner.asked([id])
+    }
+
+    func settle() async throws {
+        guard !isWithinSync() else {
+            throw SyncError(
+                .invalidAction,
+                "A push or pull is under way that waits for this call, and files are sent after it; wait for them when it has"
+                    + " ended, not within a delegate or a policy."
+            )
+        }
+        try await runner.settle()
     }
 
     func filesToReencrypt() -> AsyncStream<Int> {

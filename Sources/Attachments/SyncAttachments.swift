@@ -99,8 +99,9 @@ public final class SyncAttachments: Sendable {
     /// Returns when nothing travels, and nothing that is to travel may begin now: all is where it is to be, or waits for its
     /// row, the time after a failure, or a direction that is suspended.
     ///
-    /// - Throws: `CancellationError`.
-    public func settle() async throws { try await opened().runner.settle() }
+    /// - Throws: ``/OfflineSync/SyncError`` with code `invalidAction` within a delegate or a policy, whose push would be waited
+    ///   for, and `unsupported` for a context without attachments; `StoreError`; `CancellationError`.
+    public func settle() async throws { try await opened().settle() }
 
     /// How many files are still to be encrypted anew: after a key of the store was revoked, each gets another key, by itself, as
     /// long as the store is open, one after the other and beside everything else. The number now, and whenever it changes.

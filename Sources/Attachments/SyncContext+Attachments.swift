@@ -28,7 +28,10 @@ extension SyncContext {
         let attachments = companion {
             let folder = AttachmentFolder(folder, in: environment.fileSystem)
             let ahead = ahead.isEmpty || transport == nil ? nil : AheadRules(ahead, events.followArrivals())
-            return SyncAttachments(AttachmentCore(store, folder, options, ahead, transport, environment))
+            let core = AttachmentCore(store, folder, options, ahead, transport, environment) { [weak self] in
+                self?.isWithinSync == true
+            }
+            return SyncAttachments(core)
         }
         let (pushes, told) = AsyncStream.makeStream(of: Bool.self)
         let listening = Task { [events] in

@@ -26,6 +26,7 @@ public final class SyncContext: Sendable {
     let policies = ConflictPolicies()
     let weakDelegate = Mutex(WeakDelegate())
     let companions = Companions()
+    let cancelledInserts: CancelledInsertClock
 
     /// What happens in the engine, as it happens.
     public let events: SyncEvents
@@ -38,12 +39,24 @@ public final class SyncContext: Sendable {
     ///     ever if need be.
     ///   - options: The settings.
     ///   - clock: What ``PullOptions/maximumTime`` is measured by, and how long answers wait to be recorded together.
-    public init(
+    public convenience init(
         store: any SyncContextDataSource,
         remote: (any SyncRemote)? = nil,
         options: SyncOptions = .init(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
+        self.init(store: store, remote: remote, options: options, clock: clock, now: { .current })
+    }
+
+    /// The same, with the time of day, by which inserts that deletions have cancelled are kept for a week.
+    package init(
+        store: any SyncContextDataSource,
+        remote: (any SyncRemote)? = nil,
+        options: SyncOptions = .init(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        cancelledInserts = CancelledInsertClock(now)
         events = SyncEvents(log: options.log)
         self.store = store
         self.clock = clock

@@ -36,7 +36,8 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
             marked: context.coordination.marked,
             writesItems: context.store.handlesSyncTableOperations,
             storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns),
-            idRule: context.remote.idRule
+            idRule: context.remote.idRule,
+            cancelledInserts: context.cancelledInserts
         )
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ItemCoding
 import OfflineSync
 import RemoteContract
 import SQLCipherStore
@@ -118,9 +119,25 @@ struct LastCopyTests {
     /// What keeps a row that names a file and is not among the rows.
     enum Keeping: CaseIterable, Sendable { case cancelledInsert, deletion, edit }
 
-    @Test("stays as long as a change may bring its row back", arguments: Keeping.allCases)
-    func besideChanges(keeping: Keeping) async throws {
-        let device = try await PhotoDevice(hasServer: false)
+    /// Which columns that name files stay on the device.
+    enum LocalColumns: CaseIterable, Sendable {
+        case none, one, all
+
+        func schema() throws -> StoreSchema {
+            switch self {
+            case .none: try PhotoDevice.schema()
+            case .one:
+                try StoreSchema([TableDefinition(Coupon.self, .owns(\.photo), .local(\.receipt))]).withAttachments()
+            case .all: try StoreSchema([TableDefinition(Coupon.self, .local(\.photo, \.receipt))]).withAttachments()
+            }
+        }
+    }
+
+    @Test("stays as long as a change may bring its row back", arguments: Keeping.allCases, LocalColumns.allCases)
+    func besideChanges(keeping: Keeping, local: LocalColumns) async throws {
+        // A change of a local column is none that waits: nothing takes it back.
+        guard keeping != .edit || local == .none else { return }
+        let device = try await PhotoDevice(schema: local.schema(), hasServer: false)
         let id = try await device.attachments.add(Data([1]))
         let coupon = try await device.coupons.insert(Coupon(receipt: id))
         if keeping != .cancelledInsert { _ = try await device.context.push() }
@@ -139,6 +156,35 @@ struct LastCopyTests {
         }
         #expect(try await device.coupons.read(coupon.id)?.receipt == id)
         #expect(try await device.attachments.data(of: id) == Data([1]))
+        await device.close()
+    }
+
+    @Test("of a row that was never sent stays for a week after the row was deleted, and goes with it")
+    func neverSent() async throws {
+        let device = try await PhotoDevice(hasServer: false)
+        let id = try await device.attachments.add(Data([1]))
+        let coupon = try await device.coupons.insert(Coupon(receipt: id))
+        func pass(days: Int) async throws {
+            for _ in 0..<days {
+                device.clock.advance(by: .seconds(86_400))
+                try await device.core.work.removeUnused()
+            }
+        }
+        try await device.coupons.delete(coupon.id)
+        try await pass(days: 6)
+        try await device.coupons.undoDelete(coupon.id)
+        #expect(try await device.coupons.read(coupon.id)?.receipt == id)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        try await device.coupons.delete(coupon.id)
+        try await pass(days: 6)
+        // Time that only seems to have passed.
+        device.clockSetting.set(ahead: 365 * 86_400)
+        try await pass(days: 6)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        try await pass(days: 4)
+        #expect(try await device.attachments.state(of: id) == .unknown)
+        let error = await #expect(throws: SyncError.self) { try await device.coupons.undoDelete(coupon.id) }
+        #expect(error?.code == .invalidAction)
         await device.close()
     }
 

@@ -54,6 +54,7 @@ struct PhotoDevice {
         server: FaultyTransport = FaultyTransport(),
         rows: RowServer = RowServer(),
         clock: VirtualClock = VirtualClock(),
+        schema: StoreSchema? = nil,
         options: AttachmentOptions = AttachmentOptions(),
         hasServer: Bool = true,
         remote: DatasyncRemote? = nil,
@@ -64,12 +65,16 @@ struct PhotoDevice {
         let store = try await EncryptedStore.open(
             at: url.appending(path: "store.db"),
             key: .testKey(),
-            schema: Self.schema(),
+            schema: schema ?? Self.schema(),
+            translating: .operations,
             mode: .openOrCreate
         )
-        context = SyncContext(store: store, remote: remote ?? rows)
         let carrier: any AttachmentTransport = try options.transport ?? remote?.attachments() ?? server
         let (origin, setting) = (clock.now, clockSetting)
+        let date: @Sendable () -> Date = {
+            Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1)) + setting.ahead
+        }
+        context = SyncContext(store: store, remote: remote ?? rows, now: { Timestamp(date()) })
         await context.startAttachments(
             in: url.appending(path: AttachmentFolder.name),
             options,
@@ -77,10 +82,7 @@ struct PhotoDevice {
             ahead: try options.ahead.rules(for: store.schema),
             environment: AttachmentEnvironment(
                 clock: clock,
-                date: {
-                    Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1))
-                        + setting.ahead
-                },
+                date: date,
                 random: { 0 },
                 fileSystem: fileSystem
             )

@@ -80,12 +80,18 @@ extension AttachmentWork {
         return false
     }
 
-    /// Notes which files no row names, and removes those here for which that has been so for a day.
+    /// Notes which files no row names, nor one that may come back, and removes those here for which that has been so for a day.
     func removeUnused() async throws {
-        try await store.write { try AttachmentRemovals.withdrawAll(&$0) }
-        // The device may sleep between two of these: that is no leap of the clock, now or at the next look.
-        let (before, date, after) = (environment.now(), now, environment.now())
-        if clock.wasSetAhead(date, after) { try await restartDay() }
+        let (isSetAhead, date, before) = try await store.write { transaction in
+            // The device may sleep between two of these: that is no leap of the clock, now or at the next look.
+            let (before, date, after) = (environment.now(), now, environment.now())
+            let isSetAhead = clock.wasSetAhead(date, after)
+            try AttachmentRemovals.withdrawAll(&transaction)
+            // What cannot be taken back any more keeps no file.
+            try CancelledInserts.removeOld(store.schema, asOf: date, isSetAhead: isSetAhead, &transaction)
+            return (isSetAhead, date, before)
+        }
+        if isSetAhead { try await restartDay() }
         clock.seen(date, before)
         let all = Query(AttachmentFiles.table.name)
         for id in try await store.read({ try $0.attachments(all).map(\.id) }) {

@@ -7,7 +7,8 @@ package enum AttachmentMarks {
     package static let isHere = "isHere"
     /// Whether the server has the file, as far as is known.
     package static let isOnServer = "isOnServer"
-    /// Whether the server has taken a row that named the file, and that has left this device before the file was sent.
+    /// Whether the server has taken a row that named the file, and that has left this device before the file was sent, or does
+    /// not name it here any more.
     package static let isDue = "isDue"
 
     /// Doubts that the server has the files of a row that others have deleted, and that is to be there again: their files went
@@ -17,7 +18,7 @@ package enum AttachmentMarks {
         in table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
-        let ids = files(of: row, in: table).map { FieldValue.string($0.text) }
+        let ids = files(of: row, in: naming(table)).map { FieldValue.string($0.text) }
         guard !ids.isEmpty else { return }
         try doubt(Column("id").isAny(of: ids), &transaction)
     }
@@ -67,39 +68,57 @@ package enum AttachmentMarks {
         if givingUp {
             for operation in try OperationQueue.all(of: table, &transaction, schema) {
                 guard let base = operation.baseItem, !base.isDeleted else { continue }
-                due.formUnion(files(of: base, in: table).intersection(ids))
+                due.formUnion(files(of: base, in: naming(table)).intersection(ids))
             }
         }
         try mark(due.map { .string($0.text) }, isDue, true, &transaction)
     }
 
+    /// The files that are here and not on the server, as far as is known; none where the store has none.
+    static func unsent(_ transaction: inout some StoreReading & ~Copyable) throws -> Set<AttachmentID> {
+        guard try transaction.declares(table) else { return [] }
+        let unsent = Query(table).filtered(by: Column(isHere) == true && Column(isOnServer) == false)
+        return Set(
+            try transaction.records(unsent.selecting([])).compactMap { AttachmentID($0.id.stringValue ?? "") }
+        )
+    }
+
+    /// Marks files that are still to be sent although no row here names them any more.
+    static func markDue(_ ids: Set<AttachmentID>, _ transaction: inout StoreTransaction) throws {
+        guard !ids.isEmpty, try transaction.declares(table) else { return }
+        try mark(ids.map { .string($0.text) }, isDue, true, &transaction)
+    }
+
     /// The files that rows name which are kept beside changes: rows that were deleted, the server's rows of those that were
-    /// changed, and items that were never sent. Until the change ends they may come back.
+    /// changed, and items that were never sent. Until the change ends they may come back, with what they have in local columns.
     package static func filesBesideChanges(
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<AttachmentID> {
         var kept: Set<AttachmentID> = []
-        for table in schema.tables where !table.isLocalOnly && !naming(table).isEmpty {
+        for table in schema.syncedTables {
+            let columns = table.columns.filter { $0.attachment != nil }
+            guard !columns.isEmpty else { continue }
             var rows = try CancelledInserts.rows(of: table, &transaction)
             for operation in try OperationQueue.all(of: table, &transaction, schema) {
                 rows += [operation.deletedItem, operation.baseItem, operation.serverItem].compactMap { $0 }
             }
-            for row in rows { kept.formUnion(files(of: row, in: table)) }
+            for row in rows { kept.formUnion(files(of: row, in: columns)) }
         }
         for change in try DiscardedChanges.all(schema, &transaction) {
             guard let table = schema.table(change.table) else { continue }
-            kept.formUnion(files(of: change.item, in: table))
+            kept.formUnion(files(of: change.item, in: table.columns.filter { $0.attachment != nil }))
         }
         return kept
     }
 
+    /// The columns that name files to the server as well.
     private static func naming(_ table: TableDefinition) -> [ColumnDefinition] {
         table.columns.filter { $0.attachment != nil && !$0.isLocal }
     }
 
-    private static func files(of row: Record?, in table: TableDefinition) -> Set<AttachmentID> {
-        Set(naming(table).compactMap { row?[$0.name].flatMap(AttachmentID.init(fieldValue:)) })
+    private static func files(of row: Record?, in columns: [ColumnDefinition]) -> Set<AttachmentID> {
+        Set(columns.compactMap { row?[$0.name].flatMap(AttachmentID.init(fieldValue:)) })
     }
 
     private static func mark(

@@ -47,8 +47,8 @@ extension SyncTable<Record> {
     /// Takes back a deletion, with what waited before it: the row is there again, and so is the change that it replaced.
     ///
     /// That goes as long as the deletion was not sent; where an insert that was not sent and its deletion have cancelled
-    /// each other, until the next push starts. One that was sent, and may have been carried out, is followed by the row's
-    /// content.
+    /// each other, until the next push starts; where none starts, as in a store without a server, for a week by this device's
+    /// clock. One that was sent, and may have been carried out, is followed by the row's content.
     ///
     /// Of a deletion that has deleted other rows or changed them, as their columns declare, this takes back what became of
     /// this row alone: the rows that went with it come back in the same way, each by its id, and a column that was cleared

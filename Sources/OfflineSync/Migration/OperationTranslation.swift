@@ -18,6 +18,8 @@ public import SyncContract
 /// change that waits has set a value. Push first, with the tables of the version before. A value is waiting when the server's
 /// row, on which the change is based, has another one; of an insert every value is, one in a column that is declared local
 /// too, because the store does not remember which columns are.
+///
+/// A file that only dropped columns or tables name is still sent when the server has taken its row.
 public struct OperationTranslation: QueueTranslation {
     /// A translation. It keeps nothing.
     public init() {}
@@ -28,6 +30,7 @@ public struct OperationTranslation: QueueTranslation {
         try orphans.find(&reader)
         try orphans.refuse()
         try StoredLocalValues.remember(migration, &reader)
+        try DroppedFiles.remember(migration, &reader)
     }
 
     /// Translates everything, each row once.
@@ -41,6 +44,7 @@ public struct OperationTranslation: QueueTranslation {
             try UnnamedRows(table: table).remember(&transaction)
             try FilledColumns.remember(table, &transaction)
         }
+        try DroppedFiles.markDue(migration, &transaction)
     }
 }
 

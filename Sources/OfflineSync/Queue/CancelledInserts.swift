@@ -1,18 +1,28 @@
 internal import RecordJSON
-internal import SyncContract
+package import SyncContract
 internal import SyncMachines
+internal import Synchronization
 
 /// Inserts that were never sent and whose items were deleted: kept until the next push starts, so that the deletion can be
-/// taken back.
-enum CancelledInserts {
+/// taken back; where none starts, for a week.
+package enum CancelledInserts {
+    /// How long they are kept where no push starts, in milliseconds: a week. Those that are older go when the next one is kept,
+    /// which looks once a day, and when whoever carries files looks for such as nothing names.
+    static let keptTime: Int64 = 7 * 86_400_000
+
     static func keep(
         _ operation: TableOperation,
         _ row: Record,
         _ table: TableDefinition,
+        _ clock: CancelledInsertClock,
+        _ schema: StoreSchema,
         _ transaction: inout StoreTransaction
     ) throws {
+        let now = clock.now
+        if clock.isTimeToLook(now) { try removeOld(schema, asOf: now, &transaction) }
         var json = JSONWriter()
         json.add("number", operation.id)
+        json.add("date", now.milliseconds)
         if let groups = GroupCoding.text(operation.memberships).stringValue { json.add("groups", groups) }
         json.add("item", json: try RecordCoding.object(row))
         try ConfigurationTable.set(
@@ -94,7 +104,71 @@ enum CancelledInserts {
         try transaction.delete(query(schema))
     }
 
+    /// Removes those that were kept for a week. Of one without a time, as earlier versions have written it, and of one from
+    /// before the clock was set back, the week begins now.
+    ///
+    /// - Parameters:
+    ///   - schema: The schema of the store.
+    ///   - now: The time.
+    ///   - isSetAhead: Whether the clock was, so that nobody knows how old they are: the week of all begins anew.
+    ///   - transaction: The one in which they go.
+    /// - Throws: What the store throws.
+    package static func removeOld(
+        _ schema: StoreSchema,
+        asOf now: Timestamp,
+        isSetAhead: Bool = false,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        var (dated, old): ([Record], [RecordID]) = ([], [])
+        for row in try transaction.records(ConfigurationTable.query(.cancelledInsert, anyOf: tables(schema))) {
+            guard let members = members(of: row) else { continue }
+            let date = members.last { $0.name == "date" }?.value.int64Value
+            if let date, date <= now.milliseconds, !isSetAhead {
+                if date <= now.milliseconds - keptTime { old.append(row.id) }
+                continue
+            }
+            var json = JSONWriter()
+            for member in members where member.name != "date" { json.add(member.name, json: member.value.text) }
+            json.add("date", now.milliseconds)
+            dated.append(Record(id: row.id, ["value": .string(json.object)]))
+        }
+        if !dated.isEmpty { try transaction.upsert(dated, into: SystemTables.configuration.name) }
+        if !old.isEmpty { try transaction.delete(old, from: SystemTables.configuration.name) }
+    }
+
+    /// What is kept of one; nil when it cannot be read, which is for verification to find.
+    private static func members(of row: Record) -> [(name: String, value: JSONNode)]? {
+        guard let value = row["value"]?.stringValue else { return nil }
+        do {
+            guard case .object(let members, _) = try JSONNode(parsing: Array(value.utf8)) else { return nil }
+            return members
+        } catch {
+            return nil
+        }
+    }
+
+    private static func tables(_ schema: StoreSchema) -> [String] { schema.tables.map(\.name) }
+
     private static func query(_ schema: StoreSchema) -> Query {
-        ConfigurationTable.query(.cancelledInsert, anyOf: schema.tables.map(\.name)).selecting([])
+        ConfigurationTable.query(.cancelledInsert, anyOf: tables(schema)).selecting([])
+    }
+}
+
+/// The clock that cancelled inserts go by, and when it was looked last for those whose time is over.
+final class CancelledInsertClock: Sendable {
+    private let date: @Sendable () -> Timestamp
+    private let looked = Mutex<Timestamp?>(nil)
+
+    init(_ date: @escaping @Sendable () -> Timestamp = { .current }) { self.date = date }
+
+    var now: Timestamp { date() }
+
+    /// Whether it is to be looked now: at the first time, and whenever a day has passed. Each look goes over all.
+    func isTimeToLook(_ now: Timestamp) -> Bool {
+        looked.withLock { looked in
+            if let last = looked, abs(now.milliseconds - last.milliseconds) < 86_400_000 { return false }
+            looked = now
+            return true
+        }
     }
 }

@@ -17,7 +17,8 @@ enum ConfigurationTable {
         /// Whether the row named by the key was deleted, and the versions that only this device's own writes have left
         /// behind in it, separated by tabs.
         case itemMemory = 1_003
-        /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts.
+        /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts, or
+        /// for a week: see ``CancelledInserts``.
         case cancelledInsert = 1_004
         /// A decision that a policy made without asking: see ``JournalStorage``.
         case journalEntry = 1_005

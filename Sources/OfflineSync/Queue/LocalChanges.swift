@@ -13,6 +13,8 @@ struct LocalChanges: Sendable {
     let storesUndeclaredColumns: Bool
     /// Which ids of new items the server takes.
     let idRule: RowIDRule
+    /// What says when a cancelled insert was kept.
+    var cancelledInserts = CancelledInsertClock()
 
     /// Inserts an item and returns it as stored.
     func insert(
@@ -166,7 +168,8 @@ struct LocalChanges: Sendable {
             marked: marked,
             writesItems: writesItems,
             storesUndeclaredColumns: storesUndeclaredColumns,
-            idRule: idRule
+            idRule: idRule,
+            cancelledInserts: cancelledInserts
         )
     }
 
@@ -219,7 +222,7 @@ struct LocalChanges: Sendable {
     ) throws {
         if writesItems { try transaction.delete([deletion.id], from: table.name) }
         if deletion.cancels, let waiting = deletion.waiting, let stored = deletion.stored {
-            try CancelledInserts.keep(waiting, stored, table, &transaction)
+            try CancelledInserts.keep(waiting, stored, table, cancelledInserts, schema, &transaction)
         }
         let operation = try save(deletion.machine, deletion.waiting, deletion.itemID, &group, &transaction)
         if let stored = deletion.stored {

@@ -191,14 +191,21 @@ public struct TableMigration: Sendable {
     }
 }
 
-/// What rows have in local columns, by the ids of their items in the form that their table compares ids by: kept from
-/// before a table is written anew until what waits is translated.
+/// What rows have in local columns, by the ids of their items in the form that their table compares ids by, and what files
+/// dropped columns have named: kept from before a table is written anew until what waits is translated.
 package final class RememberedValues: Sendable {
     private let rows = Mutex<[String: Record]>([:])
+    private let remembered = Mutex<Set<String>>([])
 
     /// What was remembered of a row; nil when nothing was.
     package subscript(itemKey: String) -> Record? { rows.withLock { $0[itemKey] } }
 
     /// Remembers values of a row.
     package func remember(_ values: Record, of itemKey: String) { rows.withLock { $0[itemKey] = values } }
+
+    /// The names of files that were in columns which are dropped, and that are wanted all the same.
+    package var names: Set<String> { remembered.withLock { $0 } }
+
+    /// Remembers names of files.
+    package func remember(_ names: Set<String>) { remembered.withLock { $0.formUnion(names) } }
 }
