@@ -16,11 +16,18 @@ package enum LocalValues {
     }
 
     /// Whether a value that is to be sent is an instant that no service reads: `Date.distantPast` is one.
-    package static func isBeyondServices(_ value: borrowing FieldValue, _ column: ColumnDefinition, _ table: TableDefinition)
+    package static func isBeyondServices(
+        _ value: borrowing FieldValue,
+        _ column: ColumnDefinition,
+        _ table: TableDefinition
+    )
         -> Bool
     {
-        guard case .date(let date) = value, !column.isLocal, !table.isLocalOnly else { return false }
-        return !Timestamp.wireMilliseconds.contains(date.milliseconds)
+        switch value {
+        case .date(let date):
+            !column.isLocal && !table.isLocalOnly && !Timestamp.wireMilliseconds.contains(date.milliseconds)
+        default: false
+        }
     }
 
     /// Why such an instant is refused.

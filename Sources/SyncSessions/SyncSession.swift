@@ -8,7 +8,8 @@ public import Observation
 public import OfflineSync
 internal import Synchronization
 
-/// Keeps a context in step by itself: after local changes, at intervals, when the network returns, when told of news.
+/// Keeps a context in step by itself: after local changes, at intervals, when told of news, and after a
+/// failure when the network returns.
 ///
 /// One per context, `SyncContext.session`. It does nothing until it is started; from then on it keeps its
 /// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled

@@ -1,5 +1,10 @@
+import Foundation
+import ItemCoding
 import OfflineSync
+import ReferenceStore
 import RemoteContract
+import SQLCipherStore
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -20,5 +25,51 @@ struct InfiniteNumberTests {
         }
         #expect(try await table.read(table.query).records.map(\.id) == ["a"])
         #expect(try await table.read("a")?["price"] == 1.5)
+    }
+
+    private struct Bill: SyncItem {
+        var id: String
+        var due: Date
+        var noted: Date
+    }
+
+    @Test(
+        "nor are dates queued that no service reads, Date.distantPast among them, in columns that go to one",
+        arguments: [false, true]
+    )
+    func dates(_ isEncrypted: Bool) async throws {
+        let schema: StoreSchema = try [.init(Bill.self, .local(\.noted))]
+        let folder = try TestFolder()
+        let store: any SyncContextDataSource =
+            isEncrypted ? try await EncryptedStore.open(in: folder, schema.tables) : MemoryStore(schema)
+        do {
+            let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+            let bills = try context.table(Bill.self)
+            func seconds(_ value: Double) -> Date { Date(timeIntervalSince1970: value) }
+            let ends = [seconds(-62_135_596_800), seconds(253_402_300_799.5)]
+            for (number, end) in ends.enumerated() {
+                try await bills.insert(Bill(id: "\(number)", due: end, noted: .distantPast))
+                try await bills.update(Bill(id: "\(number)", due: end, noted: .now))
+            }
+            for date in [Date.distantPast, seconds(-62_135_596_801), seconds(253_402_300_800)] {
+                let tried: [() async throws -> Void] = [
+                    { try await bills.insert(Bill(id: "x", due: date, noted: .now)) },
+                    { try await bills.update(Bill(id: "0", due: date, noted: .now)) },
+                    {
+                        try await context.write {
+                            try $0.insert(contentsOf: [Bill(id: "x", due: date, noted: .now)], into: bills)
+                        }
+                    },
+                ]
+                for change in tried {
+                    let error = await #expect(throws: (any Error).self) { try await change() }
+                    let message = error?.localizedDescription ?? ""
+                    #expect((error as? SyncError)?.code == .invalidItem || (error as? StoreError)?.code == .invalidItem)
+                    #expect(message.contains("'due'"), "\(message)")
+                }
+            }
+            #expect(try await bills.read().map(\.due) == ends)
+        }
+        if let store = store as? EncryptedStore { await store.close() }
     }
 }

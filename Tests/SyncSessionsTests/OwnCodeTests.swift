@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import OfflineSync
+import RemoteContract
 import SyncContract
 import Synchronization
 import Testing
@@ -63,7 +64,15 @@ struct OwnCodeTests {
         arguments: [
             SyncError(.operationChanged, "on purpose"), SyncError(.invalidAction, "on purpose"),
             SyncError(.invalidItem, "on purpose"), StoreError(.invalidRecord, "on purpose"),
-            StoreError(.constraint, "on purpose"), CancellationError(),
+            StoreError(.constraint, "on purpose"), CancellationError(), SyncError(.timedOut, "on purpose"),
+            SyncError(.historyLost, "on purpose"), SyncError(.unsupported, "on purpose"),
+            StoreError(.closed, "of another store"), StoreError(.tableNotFound, "on purpose"),
+            RemoteError(.notFound, "on purpose", status: 404), RemoteError(.refused, "on purpose", status: 403),
+            SyncError(
+                .pushAbortedAuthentication,
+                "on purpose",
+                cause: RemoteError(.refused, "on purpose", status: 403)
+            ),
         ] as [any Error]
     )
     func fails(_ error: any Error) async throws {
@@ -78,6 +87,11 @@ struct OwnCodeTests {
             Issue.record("\(String(describing: state))")
             return
         }
+        #expect(device.session.error.map { "\(type(of: $0))" } == "\(type(of: error))", "as it was thrown")
+        let thrown = await #expect(throws: (any Error).self) { _ = try await device.session.sync(within: .seconds(1)) }
+        #expect(thrown.map { "\(type(of: $0))" } == "\(type(of: error))")
+        let pushed = await #expect(throws: (any Error).self) { _ = try await device.context.sync() }
+        #expect(pushed.map { "\(type(of: $0))" } == "\(type(of: error))")
         isOver.withLock { $0 = true }
         device.clock.advance(by: .seconds(1))
         try await device.session.wait(for: .upload)

@@ -286,21 +286,28 @@ struct SessionResetTests {
         await again.session.close()
     }
 
-    @Test("calls what follows again until it has returned, with the same report")
-    func hookThatFails() async throws {
-        struct Refusal: Error {}
+    private struct Refusal: Error {}
+
+    @Test(
+        "calls what follows again until it has returned, with the same report, whatever it throws",
+        arguments: [
+            Refusal(), RemoteError(.notFound, "on purpose", status: 404), SyncError(.timedOut, "on purpose"),
+            StoreError(.closed, "of another store"),
+        ] as [any Error]
+    )
+    func hookThatFails(_ refusal: any Error) async throws {
         let diary = diary
         let (device, server, _) = try await device(
             .recoverUnsyncedChanges(after: { context, report in
                 try await diary.after(context, report)
-                if diary.all.count < 3 { throw Refusal() }
+                if diary.all.count < 3 { throw refusal }
             })
         )
         try await setUpAnew(device, server)
         device.session.resume()
         device.session.sync()
         await device.backsOff()
-        #expect(device.session.error is Refusal)
+        #expect(device.session.error.map { "\(type(of: $0))" } == "\(type(of: refusal))", "as it was thrown")
         #expect(other.texts() == ["a", "b", "x"], "the app has the first word")
         for _ in 0..<2 { _ = await device.session.reconnect() }
         try await device.session.wait(for: .both)

@@ -1,4 +1,5 @@
 import DatasyncEmulator
+import Foundation
 import OfflineSync
 import SyncContract
 import Synchronization
@@ -276,7 +277,9 @@ struct SessionWaitTests {
         let waiting = Task { try await device.session.wait(for: .upload) }
         await device.backsOff()
         #expect(try await device.table.read("b") != nil)
-        #expect(device.session.error is ServerFailure)
+        let error = try #require(device.session.error as? SyncError)
+        #expect(error.code == .pushAbortedNetwork && error.isTransient)
+        #expect(error.localizedDescription.contains("sent again") && error.localizedDescription.contains("500"))
         device.line.set(.answered)
         await device.clock.sleeperComes { $0 <= .seconds(1) }
         device.clock.advance(by: .seconds(1))

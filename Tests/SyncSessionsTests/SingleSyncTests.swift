@@ -88,6 +88,47 @@ struct SingleSyncTests {
         await again.session.close()
     }
 
+    @Test("tells of what waits for a decision also when there is nothing to be sent")
+    func conflictOfBefore() async throws {
+        try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        _ = try await device.session.sync(within: .seconds(25))
+        try await device.table.update(Record(id: "a", ["text": "mine"]))
+        try emulator.seed([["id": "a", "text": "theirs again"]], in: "TodoItem")
+        for pushed in [true, false] {
+            let before = device.line.requests.count
+            let report = try await device.session.sync(within: .seconds(25))
+            #expect(report.notTaken.map(\.itemID) == ["a"] && report.push.conflicts.count == 1)
+            #expect(device.line.requests.dropFirst(before).contains { $0.hasPrefix("PUT") } == pushed)
+        }
+        await device.session.close()
+    }
+
+    @Test("a purge that waits for a pull forgets that everything was here")
+    func purgedBehind() async throws {
+        try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
+        for isStarted in [true, false, true, false] {
+            let device = try SessionDevice(emulator)
+            device.line.set(.held)
+            var syncing: Task<SyncReport, any Error>?
+            if isStarted {
+                device.session.start(keeping: [device.table], options: SessionOptions(pullInterval: nil))
+            } else {
+                syncing = Task { try await device.session.sync(within: .seconds(25)) }
+            }
+            await device.line.requestsReach(1)
+            let purging = Task { try await device.table.purge() }
+            // In all likelihood it waits by then; one that comes later forgets it as well.
+            for _ in 0..<100 { await Task.yield() }
+            device.line.set(.answered)
+            _ = try await purging.value
+            _ = try await syncing?.value
+            await device.session.workEnds()
+            #expect(try await device.session.lastCompletePull(of: device.table) == nil)
+            await device.session.close()
+        }
+    }
+
     @Test("sends nothing where everything is to be brought anew, which is suspended")
     func resetSuspended() async throws {
         let device = try SessionDevice(emulator)

@@ -12,7 +12,8 @@ extension SyncTable<Record> {
     /// - Returns: The item as stored, with its id.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
     ///   table has an item with this id; ``SyncError/Code/invalidItem`` for a column that is
-    ///   not declared, and for a number that is not finite; `StoreError`.
+    ///   not declared, for a number that is not finite, and for a date outside the years 1 to 9999 in a column that is sent;
+    ///   `StoreError`.
     @discardableResult
     public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
         try await context.write(isGroup: false) { try $0.insert(fields, id: id, into: self) }
@@ -26,7 +27,7 @@ extension SyncTable<Record> {
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when the item is not in the store, or a delete
     ///   of it waits; ``SyncError/Code/invalidItem`` for an undeclared column that would change, and for
-    ///   a number that is not finite; `StoreError`.
+    ///   what an insert refuses; `StoreError`.
     public func update(_ item: Record) async throws {
         try await context.write(isGroup: false) { try $0.update(item, in: self) }
     }

@@ -64,7 +64,9 @@ struct PushDecisions: Sendable {
         guard error.isConflict else { return nil }
         let policy = policy(of: error.table, context)
         if policy.asks { try Task.checkCancellation() }
-        guard let resolution = try await AppFailure.telling({ try await policy.resolution(of: error) }) else { return nil }
+        guard let resolution = try await AppFailure.telling({ try await policy.resolution(of: error) }) else {
+            return nil
+        }
         return Decision(resolution: resolution, isAutomatic: true)
     }
 }

@@ -1,5 +1,6 @@
 internal import SyncContract
 internal import SyncMachines
+internal import Synchronization
 
 /// The tables that stay on the device, remembered beyond the version of the app that declares them so: nothing of their rows
 /// was queued, and once such a table is to be synced, the server has none of them.

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
 import OfflineSync
 import ReferenceStore
 import RemoteContract
@@ -165,6 +166,78 @@ struct LocalOnlyTableTests {
         #expect(try await texts(context) == ["a": "milk"])
         #expect(try await context.status().undeclared == 1)
         #expect(try await context.discardedChanges().isEmpty)
+    }
+
+    /// A version of an app whose table stays here, or is synced, with or without versions of rows.
+    private static func schema(isLocalOnly: Bool) throws -> StoreSchema {
+        try StoreSchema([
+            TableDefinition("TodoItem", columns: todoTable.columns, isLocalOnly: isLocalOnly),
+            TableDefinition("Note", columns: [.init("text", .string)]),
+        ])
+    }
+
+    @Test(
+        "that are synced from now on have their rows sent before anything else, whatever comes first",
+        arguments: ["push", "reconciling pull", "change", "reset"]
+    )
+    func syncedFromNowOn(_ first: String) async throws {
+        let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem", "Note"]))
+        let store = MemoryStore(try Self.schema(isLocalOnly: true))
+        let before = SyncContext(store: store)
+        let ids = (0..<1_001).map { "r\($0)" }
+        try await before.write { transaction in
+            let table = try before.table("TodoItem")
+            for id in ids { try transaction.insert(["text": "milk"], id: id, into: table) }
+        }
+        let reopened = try await store.reopened(with: try Self.schema(isLocalOnly: false))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let context = SyncContext(store: reopened, remote: remote)
+        let todos = try context.table("TodoItem")
+        switch first {
+        case "change":
+            try await todos.update(Record(id: "r1000", ["text": "bread"]))
+            try await todos.delete("r999")
+        case "reconciling pull": try await todos.pull(options: PullOptions(order: .pullOnly, reconciles: true))
+        case "reset":
+            _ = try await context.reset(onto: [FreshPull(Query("TodoItem"))], discardsChanges: false)
+            try await context.endReset()
+        default: break
+        }
+        let count = first == "change" ? 1_000 : 1_001
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.pushed == count)
+        #expect(emulator.rows(in: "TodoItem").count == count)
+        #expect(try await context.push().pushed == 0)
+        #expect(try await reopened.verifyQueue().isEmpty)
+        try await todos.update(Record(id: "r0", ["text": "butter"]))
+        #expect(try await context.push().conflicts.isEmpty)
+        let again = SyncContext(
+            store: try await reopened.reopened(with: try Self.schema(isLocalOnly: false)),
+            remote: remote
+        )
+        #expect(try await again.push().pushed == 0)
+    }
+
+    @Test("that were synced in between keep what the server has; what is new is sent when they are synced again")
+    func syncedAgain() async throws {
+        let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem", "Note"]))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        var store = MemoryStore(try Self.schema(isLocalOnly: false))
+        try await SyncContext(store: store, remote: remote).table("TodoItem").insert(["text": "milk"], id: "a")
+        _ = try await SyncContext(store: store, remote: remote).push()
+        store = try await store.reopened(with: try Self.schema(isLocalOnly: true))
+        try await SyncContext(store: store, remote: remote).table("TodoItem").insert(["text": "bread"], id: "b")
+        store = try await store.reopened(with: try Self.schema(isLocalOnly: false))
+        #expect(try await SyncContext(store: store, remote: remote).sync().push.pushed == 1)
+        #expect(Set(emulator.rows(in: "TodoItem").compactMap { $0["id"]?.string }) == ["a", "b"])
     }
 
     @Test("hold nobody up who refers to a row that is left of a time when the table was synced")
