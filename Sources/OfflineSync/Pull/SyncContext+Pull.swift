@@ -93,8 +93,7 @@ extension SyncContext {
     /// Pulls what somebody keeps who pushes by himself: as ``pull(_:queryID:options:)``, with a query id that is made of the
     /// query where it is nil, and without sending anything. With ``PullOptions/Order/pullFirst`` it drops the changes that
     /// have become pointless; several pulls may so precede one push.
-    ///
-    /// - Parameter complete: Called when all is here, before a purge that waits for it.
+    /// What is given to be done when all is here comes before a purge that waits for the pull.
     package func pullWithoutPush(
         _ source: any SyncSource,
         queryID: String?,

@@ -283,8 +283,7 @@ extension SyncSession {
 
 extension SyncContext {
     /// Pulls what a session keeps, with other options, and pushes nothing.
-    ///
-    /// - Parameter date: Gives the time that is remembered when all is here; nil when it is not to be.
+    /// With a date, it is remembered as that of the time when all was here.
     func pull(
         _ pull: SessionPull,
         _ options: PullOptions,
