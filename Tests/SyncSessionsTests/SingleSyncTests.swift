@@ -1,4 +1,5 @@
 import DatasyncEmulator
+import Foundation
 import OfflineSync
 import SyncContract
 import Synchronization
@@ -104,29 +105,34 @@ struct SingleSyncTests {
         await device.session.close()
     }
 
-    @Test("a purge that waits for a pull forgets that everything was here")
-    func purgedBehind() async throws {
-        try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
-        for isStarted in [true, false, true, false] {
-            let device = try SessionDevice(emulator)
-            device.line.set(.held)
-            var syncing: Task<SyncReport, any Error>?
-            if isStarted {
-                device.session.start(keeping: [device.table], options: SessionOptions(pullInterval: nil))
-            } else {
-                syncing = Task { try await device.session.sync(within: .seconds(25)) }
-            }
-            await device.line.requestsReach(1)
-            let purging = Task { try await device.table.purge() }
-            // In all likelihood it waits by then; one that comes later forgets it as well.
-            for _ in 0..<100 { await Task.yield() }
-            device.line.set(.answered)
-            _ = try await purging.value
-            _ = try await syncing?.value
-            await device.session.workEnds()
-            #expect(try await device.session.lastCompletePull(of: device.table) == nil)
-            await device.session.close()
+    @Test(
+        "that everything is here is remembered in the turn of the pull, so that a purge that waits for it forgets it again",
+        arguments: [true, false]
+    )
+    func markedInTurn(_ isStarted: Bool) async throws {
+        let device = try SessionDevice(emulator)
+        let context = device.context
+        let isInTurn = Mutex(false)
+        let environment = SessionEnvironment(
+            clock: device.clock,
+            date: {
+                if context.isWithinSync { isInTurn.withLock { $0 = true } }
+                return Date()
+            },
+            reachability: device.reachability
+        )
+        let session = SyncSession(context, environment)
+        if isStarted {
+            session.start(keeping: [device.table], options: SessionOptions(pullInterval: nil))
+            try await session.wait(for: .download)
+        } else {
+            #expect(try await session.sync(within: .seconds(25)).isComplete)
         }
+        #expect(isInTurn.withLock { $0 })
+        #expect(try await session.lastCompletePull(of: device.table) != nil)
+        try await device.table.purge()
+        #expect(try await session.lastCompletePull(of: device.table) == nil)
+        await session.close()
     }
 
     @Test("sends nothing where everything is to be brought anew, which is suspended")
