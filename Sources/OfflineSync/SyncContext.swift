@@ -170,6 +170,9 @@ public final class SyncContext: Sendable {
         } catch let error as SyncError {
             if let report = error.push { await delegate?.syncContext(self, didPush: report) }
             throw error
+        } catch let stopped as PushStoppedByStore {
+            await delegate?.syncContext(self, didPush: stopped.report)
+            throw stopped.error
         }
     }
 
@@ -191,7 +194,7 @@ public final class SyncContext: Sendable {
                 events.send(.pushEnded(report))
                 return report
             } catch {
-                events.send(.pushAborted(error))
+                events.send(.pushAborted((error as? PushStoppedByStore)?.error ?? error))
                 throw error
             }
         }
