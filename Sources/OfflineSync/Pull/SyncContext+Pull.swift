@@ -32,8 +32,8 @@ extension SyncContext {
     ///   - options: How it is done.
     /// - Returns: What changed locally.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
-    ///   total count in a query, for a predicate that names a local column, and for a table that is local only;
-    ///   ``SyncError/Code/pullAborted`` when
+    ///   total count in a query, for a predicate that names a local column, for a table that is local only, and for
+    ///   ``PullOptions/parameters`` that the remote cannot ask with: nothing was sent then; ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
     ///   ``SyncError/push``; ``SyncError/Code/historyLost`` when the server no longer has what the pull goes on from, or
     ///   everything is being brought anew; what `push()` throws; ``SyncError/Code/storeUnavailable`` when the store is
@@ -121,6 +121,7 @@ extension SyncContext {
         pushes: Bool = true
     ) async throws -> PullReport {
         try checkRemote()
+        try check(options.parameters)
         let names = Set(queries.map(\.table.name))
         let order = options.order ?? order
         return try await coordination.pullGate.withTurn {
@@ -155,6 +156,20 @@ extension SyncContext {
                 error.pull = error.pull ?? pull
                 throw error
             }
+        }
+    }
+
+    /// Refuses parameters that no pull can have, before anything is sent.
+    private func check(_ parameters: [String: String]) throws {
+        guard !parameters.isEmpty else { return }
+        do {
+            try remote.check(parameters: parameters)
+        } catch let error as RemoteError {
+            throw SyncError(
+                .invalidParameter,
+                "The service cannot be asked with the parameters of the pull; nothing was sent.",
+                cause: error
+            )
         }
     }
 
