@@ -152,22 +152,6 @@ struct PullFailureTests {
         await device.session.close()
     }
 
-    @Test("because its parameters are the protocol's own asks nothing for it, makes the others and sends changes")
-    func wrongParameters() async throws {
-        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
-        let device = try SessionDevice(emulator)
-        try await device.add("milk")
-        let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
-        device.session.start(keeping: [wrong, try device.context.table("Note")])
-        await waits(device)
-        #expect((device.session.error as? SyncError)?.code == .invalidParameter)
-        #expect(pulls(device) == 0)
-        try await device.session.wait(for: .upload)
-        #expect(emulator.texts() == ["milk"])
-        #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
-        await device.session.close()
-    }
-
     @Test("removes nothing that another pull of the table brings, and brings everything anew in the end")
     func parametersForLong() async throws {
         try emulator.seed([["id": "a", "text": "a"], ["id": "b", "text": "b"]], in: "TodoItem")

@@ -189,22 +189,38 @@ extension SyncContext {
         _ options: PullOptions,
         partOf whole: RequestCounter
     ) async throws -> PullReport {
+        try await pullEach(queries, options, partOf: whole) { query, work in
+            let runner = runner(query.table, options)
+            if options.reconciles {
+                try await runner.reconcile(query.query, &work)
+            } else {
+                try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+            }
+        }
+    }
+
+    /// Makes the parts of a pull one after the other. One that the server refuses or fails on keeps none behind it from being made:
+    /// its error is thrown behind them.
+    ///
+    /// - Returns: What all of them did.
+    /// - Throws: As a pull, with what was done in ``SyncError/pull``.
+    func pullEach<Part>(
+        _ parts: [Part],
+        _ options: PullOptions,
+        partOf whole: RequestCounter? = nil,
+        _ body: (Part, inout PullRunner.Work) async throws -> Void
+    ) async throws -> PullReport {
         var work = PullRunner.Work(
             bounds: PullBounds(options, clock),
-            progress: PullProgress(tables: queries.count)
+            progress: PullProgress(tables: parts.count)
         )
         let requests = RequestCounter(partOf: whole)
         do {
             var failure: (any Error)?
             try await requests.counting {
-                for query in queries {
-                    let runner = runner(query.table, options)
+                for part in parts {
                     do {
-                        if options.reconciles {
-                            try await runner.reconcile(query.query, &work)
-                        } else {
-                            try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
-                        }
+                        try await body(part, &work)
                     } catch  where error.isOfOnePull {
                         failure = failure ?? error
                     }
