@@ -14,6 +14,7 @@ struct LimitTests {
         arguments: [
             (16, "(id eq 'x')"), (20, "(price ne 1)"),
             (12, "(updatedAt gt cast(2024-01-01T00:00:00.000Z,Edm.DateTimeOffset))"),
+            (12, "(day gt cast(2024-01-01,Edm.Date))"), (12, "(starts eq cast(08:30:00.250,Edm.TimeOfDay))"),
             (20, "startswith(text,'a')"), (20, "(text eq 'it''s (x) in y')"), (20, "(price eq -1e-07)"),
         ]
     )
