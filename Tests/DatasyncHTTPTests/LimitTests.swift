@@ -1,3 +1,5 @@
+import DatasyncEmulator
+import EmulatorTransport
 import HTTPTransport
 import RemoteContract
 import SyncContract
@@ -66,6 +68,28 @@ struct LimitTests {
         }
     }
 
+    @Test("the first line is counted as the server does, with its line break", arguments: [8_192, 8_193])
+    func requestLineAtServer(_ length: Int) async throws {
+        let emulator = EmulatedService.datasync.emulator()
+        let id = String(repeating: "a", count: length - "DELETE /tables/todo/ HTTP/1.1\r\n".utf8.count)
+        var options = DatasyncOptions()
+        for maximum in [options.maximumRequestLine, 9_000] {
+            options.maximumRequestLine = maximum
+            let remote = try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: .datasync,
+                options: options,
+                transport: EmulatorTransport(emulator)
+            )
+            do {
+                #expect(try await remote.delete(id, from: Self.table, version: nil) == .unconfirmed(status: 404))
+                #expect(length == 8_192)
+            } catch let error as RemoteError {
+                #expect(length == 8_193 && error.status == (maximum == 9_000 ? 414 : nil))
+            }
+        }
+    }
+
     @Test("the first line of a request holds 8,192 bytes, and more where options say so")
     func requestLine() async throws {
         var options = DatasyncOptions()
@@ -73,7 +97,7 @@ struct LimitTests {
             options.maximumRequestLine = maximum
             let transport = RecordingTransport()
             let remote = try DatasyncRemote.recording(.datasync, into: transport, options: options)
-            let id = String(repeating: "a", count: length - "DELETE /tables/todo/ HTTP/1.1".utf8.count)
+            let id = String(repeating: "a", count: length - "DELETE /tables/todo/ HTTP/1.1\r\n".utf8.count)
             do {
                 try await remote.delete(id, from: Self.table, version: nil)
                 #expect(!isRefused)

@@ -30,7 +30,8 @@ public struct DatasyncOptions: Sendable {
     /// more is refused before anything is sent; raise it where the server's `MaxNodeCount` is larger.
     public var maximumFilterNodes = 100
 
-    /// How many bytes the first line of a request may have. A longer one is refused before anything is sent.
+    /// How many bytes the first line of a request may have, its line break included. A longer one is refused before anything is
+    /// sent.
     public var maximumRequestLine = 8_192
 
     /// Whether plain HTTP to another machine is allowed. Rows and tokens then travel readable for anyone on the way.
