@@ -68,6 +68,32 @@ struct LimitTests {
         }
     }
 
+    @Test(
+        "a pull that ids longer than most leave no room ends with their length and the remedy",
+        arguments: [PullPosition.changes(since: nil), .everything]
+    )
+    func longIDs(_ start: PullPosition) async throws {
+        let emulator = EmulatedService.datasync.emulator()
+        let ids = ["a", "b", "c"].map { $0 + String(repeating: "x", count: 1_399) }
+        try emulator.seed(
+            ids.map { ["id": .string($0), "text": "milk", "updatedAt": "2024-01-01T00:00:00Z"] },
+            in: "todo"
+        )
+        let remote = try EmulatedService.datasync.remote(emulator)
+        let query = Query("todo").filtered(by: Column("text") != .string(String(repeating: "x", count: 7_200)))
+        var (position, error): (PullPosition?, RemoteError?) = (start, nil)
+        while let current = position {
+            do {
+                position = try await remote.page(query, of: Self.table, at: current, pageSize: 1).next
+            } catch let refusal as RemoteError {
+                (position, error) = (nil, refusal)
+            }
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("1400 characters") == true)
+        #expect(error?.message.contains("maximumRequestLine") == true)
+    }
+
     @Test("the first line is counted as the server does, with its line break", arguments: [8_192, 8_193])
     func requestLineAtServer(_ length: Int) async throws {
         let emulator = EmulatedService.datasync.emulator()
