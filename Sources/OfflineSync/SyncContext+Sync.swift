@@ -1,8 +1,8 @@
 public import SyncContract
 
 extension SyncContext {
-    /// Sends what waits, then brings what changed in all tables of the schema but those that are local only. With ``SyncOptions/order`` `pullFirst` it is
-    /// the other way round.
+    /// Sends what waits, then brings what changed in all tables of the schema but those that are local only. With
+    /// ``SyncOptions/order`` `pullFirst` it is the other way round; with `pullOnly`, which is about pulls, it sends all the same.
     ///
     /// What the server did not take is stored, named in the report, and does not stop the pull. Nor does it when the server forbids
     /// all that waits (403): the error of the push is thrown behind the pull then, and what came is in it.

@@ -197,6 +197,9 @@ public final class SyncContext: Sendable {
         } catch let error as SyncError {
             if let report = error.push { await delegate?.syncContext(self, didPush: report) }
             throw error
+        } catch let stopped as PushStoppedByStore {
+            await delegate?.syncContext(self, didPush: stopped.report)
+            throw stopped.error
         }
     }
 
@@ -218,7 +221,7 @@ public final class SyncContext: Sendable {
                 events.send(.pushEnded(report))
                 return report
             } catch {
-                events.send(.pushAborted(error.ofApp))
+                events.send(.pushAborted((error as? PushStoppedByStore)?.error ?? error.ofApp))
                 throw error
             }
         }

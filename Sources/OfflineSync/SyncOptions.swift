@@ -12,6 +12,8 @@ public struct SyncOptions: Sendable {
     public var pageSize: Int?
 
     /// What comes first in pulls that do not say it themselves, those of a session included, and in ``SyncContext/sync()``.
+    /// ``PullOptions/Order/pullOnly`` is about pulls: ``SyncContext/sync()`` and sessions send what waits all the same, before they
+    /// pull.
     public var order: PullOptions.Order
 
     /// Told one line for each event, without content, for the app's log. It is called on the engine's tasks and must not

@@ -3,7 +3,10 @@ public import SyncContract
 
 /// A table of the local store whose changes are queued for the server.
 ///
-/// `SyncTable<TodoItem>` has items of a `Codable` type, `SyncTable<Record>` untyped rows; both have the same calls.
+/// `SyncTable<TodoItem>` has items of a `Codable` type, `SyncTable<Record>` untyped rows; both are read, changed, followed and
+/// deleted with the same calls. For items only are those that go by properties: `where`, orders by key paths and sums, in whose
+/// place rows have `filtered(by: Column("due") < date)`, `ordered(by: "due")` and ``aggregate(_:)``; and `update(id) { … }`, in
+/// whose place they have `update(_:)` with the columns that change.
 ///
 /// Reads and changes touch the store only. Every change and its operation are written in one transaction: both are
 /// there after a crash, or neither. Several changes in one transaction: ``SyncContext/write(_:)``.

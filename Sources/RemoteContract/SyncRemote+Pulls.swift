@@ -15,6 +15,9 @@ extension SyncRemote {
         return try await page(query, of: table, at: position, pageSize: pageSize)
     }
 
+    /// Accepts all.
+    public func check(parameters: [String: String]) throws {}
+
     /// Any row may come again.
     public func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool { true }
 }

@@ -150,6 +150,15 @@ public protocol SyncRemote: Sendable {
         parameters: [String: String]
     ) async throws -> PullPage
 
+    /// Refuses further parameters that no pull can have, such as ones that are the protocol's own. The engine asks before it
+    /// sends anything for a pull with parameters, the changes that are pushed before it included.
+    ///
+    /// A remote that leaves this out accepts all; what its pages refuse then ends the pull.
+    ///
+    /// - Parameter parameters: The parameters by name.
+    /// - Throws: ``RemoteError`` with code ``RemoteError/Code/invalidRequest``, which names the parameter.
+    func check(parameters: [String: String]) throws
+
     /// Whether a pull from a cursor on may bring a row again that has not changed since it came last.
     ///
     /// Rows that were removed from the device alone are kept away by their versions as long as this says so. It is true

@@ -55,7 +55,8 @@ public final class SyncSession: Sendable, Observable {
 
     // MARK: Starting and ending
 
-    /// Starts to keep tables, or rows of them, in step; all tables of the schema when none is named.
+    /// Starts to keep tables, or rows of them, in step; all tables of the schema when none is named, also by a list that has
+    /// become empty: to keep none, `suspend(.download)`.
     ///
     /// What waits is sent at once; what was pulled longer ago than ``SessionOptions/pullInterval`` is pulled at once, the
     /// rest when its time comes. What was suspended stays so, also over a restart of the process. Another call changes what
@@ -148,7 +149,8 @@ public final class SyncSession: Sendable, Observable {
     @discardableResult
     public func reconnect() async -> Reconnection { await tryAgain() }
 
-    /// When everything of a source that is kept was last here; nil when it never was, or is not kept.
+    /// When everything of a source that is kept was last here; nil when it never was, or its rows were
+    /// purged since. It stays when the source is no longer kept.
     ///
     /// - Parameter source: As it was given to ``start(keeping:options:)``.
     /// - Returns: The time by this device's clock.

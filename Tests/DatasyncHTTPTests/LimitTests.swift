@@ -1,3 +1,5 @@
+import DatasyncEmulator
+import EmulatorTransport
 import HTTPTransport
 import RemoteContract
 import SyncContract
@@ -14,6 +16,7 @@ struct LimitTests {
         arguments: [
             (16, "(id eq 'x')"), (20, "(price ne 1)"),
             (12, "(updatedAt gt cast(2024-01-01T00:00:00.000Z,Edm.DateTimeOffset))"),
+            (12, "(day gt cast(2024-01-01,Edm.Date))"), (12, "(starts eq cast(08:30:00.250,Edm.TimeOfDay))"),
             (20, "startswith(text,'a')"), (20, "(text eq 'it''s (x) in y')"), (20, "(price eq -1e-07)"),
         ]
     )
@@ -65,6 +68,54 @@ struct LimitTests {
         }
     }
 
+    @Test(
+        "a pull that ids longer than most leave no room ends with their length and the remedy",
+        arguments: [PullPosition.changes(since: nil), .everything]
+    )
+    func longIDs(_ start: PullPosition) async throws {
+        let emulator = EmulatedService.datasync.emulator()
+        let ids = ["a", "b", "c"].map { $0 + String(repeating: "x", count: 1_399) }
+        try emulator.seed(
+            ids.map { ["id": .string($0), "text": "milk", "updatedAt": "2024-01-01T00:00:00Z"] },
+            in: "todo"
+        )
+        let remote = try EmulatedService.datasync.remote(emulator)
+        let query = Query("todo").filtered(by: Column("text") != .string(String(repeating: "x", count: 7_200)))
+        var (position, error): (PullPosition?, RemoteError?) = (start, nil)
+        while let current = position {
+            do {
+                position = try await remote.page(query, of: Self.table, at: current, pageSize: 1).next
+            } catch let refusal as RemoteError {
+                (position, error) = (nil, refusal)
+            }
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("1400 characters") == true)
+        #expect(error?.message.contains("maximumRequestLine") == true)
+    }
+
+    @Test("the first line is counted as the server does, with its line break", arguments: [8_192, 8_193])
+    func requestLineAtServer(_ length: Int) async throws {
+        let emulator = EmulatedService.datasync.emulator()
+        let id = String(repeating: "a", count: length - "DELETE /tables/todo/ HTTP/1.1\r\n".utf8.count)
+        var options = DatasyncOptions()
+        for maximum in [options.maximumRequestLine, 9_000] {
+            options.maximumRequestLine = maximum
+            let remote = try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: .datasync,
+                options: options,
+                transport: EmulatorTransport(emulator)
+            )
+            do {
+                #expect(try await remote.delete(id, from: Self.table, version: nil) == .unconfirmed(status: 404))
+                #expect(length == 8_192)
+            } catch let error as RemoteError {
+                #expect(length == 8_193 && error.status == (maximum == 9_000 ? 414 : nil))
+            }
+        }
+    }
+
     @Test("the first line of a request holds 8,192 bytes, and more where options say so")
     func requestLine() async throws {
         var options = DatasyncOptions()
@@ -72,7 +123,7 @@ struct LimitTests {
             options.maximumRequestLine = maximum
             let transport = RecordingTransport()
             let remote = try DatasyncRemote.recording(.datasync, into: transport, options: options)
-            let id = String(repeating: "a", count: length - "DELETE /tables/todo/ HTTP/1.1".utf8.count)
+            let id = String(repeating: "a", count: length - "DELETE /tables/todo/ HTTP/1.1\r\n".utf8.count)
             do {
                 try await remote.delete(id, from: Self.table, version: nil)
                 #expect(!isRefused)

@@ -6,7 +6,17 @@ import RemoteContract
 import SeededNumbers
 import StoreConformance
 import SyncContract
+import Synchronization
 import Testing
+
+/// Notes what it is told of the ends of pushes.
+private final class EndDelegate: SyncContextDelegate {
+    let reports = Mutex<[PushReport]>([])
+
+    func syncContext(_ context: SyncContext, didPush report: PushReport) async {
+        reports.withLock { $0.append(report) }
+    }
+}
 
 @Suite("A store that fails")
 struct FaultyStoreTests {
@@ -93,6 +103,29 @@ struct FaultyStoreTests {
             operations.compactMap { $0["itemId"]?.stringValue }.sorted() == rows.sorted(),
             "no row without its operation"
         )
+    }
+
+    @Test(
+        "that ends a push: the delegate is told what was done, and the caller gets the store's error",
+        arguments: [StoreError.Code.full, .inputOutput, .damaged]
+    )
+    func toldToDelegate(_ code: StoreError.Code) async throws {
+        let (fails, server, delegate) = (Switch(), GroupServer(), EndDelegate())
+        let store = FaultyStore(try makeStore()) { _ in
+            fails.isOn ? .fails(.beforeClosure, StoreError(code, "on purpose")) : nil
+        }
+        let context = SyncContext(store: store, remote: server)
+        context.delegate = delegate
+        let todos = try context.table("TodoItem")
+        for id in ["a", "b", "c"] { try await todos.insert(["text": "milk"], id: id) }
+        server.script = { id in if id == "c" { fails.isOn = true } }
+        let error = await #expect(throws: StoreError.self) { _ = try await context.push() }
+        #expect(error?.code == code)
+        #expect(delegate.reports.withLock { $0.map(\.requests) } == [3])
+        fails.isOn = false
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.texts.count == 3)
+        #expect(delegate.reports.withLock { $0.count } == 2)
     }
 
     /// Does something again until no planned failure stops it.

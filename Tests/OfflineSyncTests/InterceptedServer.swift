@@ -106,6 +106,8 @@ final class InterceptedServer: SyncRemote {
         return page
     }
 
+    func check(parameters: [String: String]) throws { try server.check(parameters: parameters) }
+
     func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
         server.mayRepeat(row, of: table, after: cursor)
     }

@@ -83,8 +83,30 @@ struct PullOptionsTests {
                 let error = await #expect(throws: SyncError.self) {
                     try await table.pull(options: .init(parameters: [name: "1"]))
                 }
+                #expect(error?.code == .invalidParameter)
                 #expect((error?.cause as? RemoteError)?.code == .invalidRequest)
             }
+        }
+    }
+
+    @Test(
+        "parameters that are the protocol's own are refused before anything is sent, the changes that wait included",
+        arguments: [PullOptions.Order.pushFirst, .pullFirst]
+    )
+    func refusedBeforePush(_ order: PullOptions.Order) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let wireName = "TodoItem"
+            let named = TableDefinition("Todo", columns: todoTable.columns, wireName: wireName)
+            let remote = world.laptop.server
+            let renaming = SyncContext(store: try makeStore(named), remote: remote)
+            for (context, name) in [(world.laptop.context, wireName), (renaming, "Todo")] {
+                try await context.table(name).insert(["text": "milk"], id: "a")
+                let options = PullOptions(order: order, parameters: ["$filter": "x", "tenant": "1"])
+                let code = try await syncErrorCode { try await context.pull(Query(name), options: options) }
+                #expect(code == .invalidParameter)
+                #expect(try await context.status().pending == 1)
+            }
+            #expect(world.emulator.requests.isEmpty)
         }
     }
 

@@ -74,6 +74,14 @@ struct ChangePaging: Sendable, Hashable, Codable {
         }
     }
 
+    /// The id that the next page goes on behind; nil where it goes on by stamps.
+    var lastID: RowKey? {
+        switch place {
+        case .start, .from: nil
+        case .unstamped(let ids, _), .within(_, let ids), .gap(_, _, let ids): ids.lastID
+        }
+    }
+
     /// The next page to ask for.
     func request(_ query: Query, pageSize: Int?) -> Query {
         var query = query

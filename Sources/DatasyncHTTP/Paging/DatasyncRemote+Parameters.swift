@@ -19,6 +19,11 @@ extension DatasyncRemote {
         }
     }
 
+    /// Refuses parameters that are the protocol's own: one that begins with `$`, and `__includeDeleted`.
+    ///
+    /// - Throws: `RemoteError` with code `invalidRequest`.
+    public func check(parameters: [String: String]) throws { try Self.check(parameters) }
+
     /// Refuses parameters that are the protocol's own.
     static func check(_ parameters: [String: String]) throws(RemoteError) {
         for name in parameters.keys {

@@ -26,10 +26,8 @@ extension DatasyncRemote {
                 case .everything(let paging): return try await page(query, of: table, paging, pageSize)
                 case .changes(let paging):
                     guard !paging.passesRowsOver else { throw RowsLeft.error(column: "updatedAt") }
-                    let answer = try await readWithoutSpoiledRows(
-                        paging.request(query, pageSize: pageSize),
-                        of: table
-                    )
+                    let request = paging.request(query, pageSize: pageSize)
+                    let answer = try await read(request, behind: paging.lastID, of: table)
                     return try page(answer.page, of: table, paging)
                 }
             }
@@ -43,6 +41,23 @@ extension DatasyncRemote {
         _ = try httpRequest(try wire.page(query, of: table))
     }
 
+    /// A page that goes on behind an id; nil where it does not. That there is room behind one as long as most are was looked at
+    /// before the first page.
+    private func read(_ request: Query, behind id: RowKey?, of table: TableDefinition) async throws -> Answer {
+        do {
+            return try await readWithoutSpoiledRows(request, of: table)
+        } catch let error as RemoteError where error.code == .invalidRequest && error.status == nil {
+            guard let id else { throw error }
+            throw RemoteError(
+                .invalidRequest,
+                "The pull of table '\(table.name)' cannot go on behind the last row, whose id has \(id.text.count) characters:"
+                    + " with it the condition is too long for a request. Pull with a shorter one, or raise maximumRequestLine"
+                    + " where the server allows more.",
+                cause: error
+            )
+        }
+    }
+
     private func page(
         _ query: Query,
         of table: TableDefinition,
@@ -52,7 +67,7 @@ extension DatasyncRemote {
         var paging = paging
         guard !paging.passesRowsOver else { throw RowsLeft.error(column: "id") }
         guard !paging.isFinished else { return PullPage(records: []) }
-        var page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        var page = try await read(paging.request(query, pageSize: pageSize), behind: paging.lastID, of: table).page
         // In one go, because whoever pulls takes pages without anything new for a circle.
         var rowsBefore: [ServerPage.Row] = []
         while true {
@@ -66,14 +81,15 @@ extension DatasyncRemote {
                 rowsBefore += passedOver
             }
             guard paging.goesBack() else { break }
-            let before = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+            let before = try await read(paging.request(query, pageSize: pageSize), behind: paging.lastID, of: table)
+                .page
             rowsBefore += before.rows
             try paging.receive(before)
             guard !paging.isFinished else {
                 page = ServerPage(rows: [], isKnownToBeLast: true)
                 break
             }
-            page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+            page = try await read(paging.request(query, pageSize: pageSize), behind: paging.lastID, of: table).page
         }
         let wanted = paging.wanted
         if !paging.isFinished { try paging.receive(page) }

@@ -23,6 +23,9 @@ struct FullPaging: Sendable, Hashable, Codable {
         isFinished = limit == 0
     }
 
+    /// What the next page goes on behind; nil for the first one.
+    var lastID: RowKey? { ids.lastID }
+
     /// The next page to ask for.
     func request(_ query: Query, pageSize: Int?) -> Query {
         var query = query

@@ -28,7 +28,8 @@ enum ODataLimits {
     }
 
     /// How many nodes ASP.NET makes of a printed filter: one for each operator, function and literal, two for a column
-    /// (and one more for the conversion that comparing an id takes), four for a date, one for a list with all it holds.
+    /// (and one more for the conversion that comparing an id takes), four for a date, a day or a time of day, one for a list
+    /// with all it holds.
     static func nodeCount(_ filter: String) -> Int {
         var count = 0
         var rest = filter.utf8[...]
@@ -56,7 +57,7 @@ enum ODataLimits {
     private static func nodeCount(word: String, next: UInt8?) -> Int {
         switch word {
         case "cast": 3
-        case "Edm.DateTimeOffset": 0
+        case "Edm.DateTimeOffset", "Edm.Date", "Edm.TimeOfDay": 0
         // The list is what counts, and it comes to one together with the word.
         case "in": 0
         case "and", "or", "eq", "ne", "gt", "ge", "lt", "le", "add", "sub", "mul", "div", "mod", "not": 1

@@ -79,10 +79,10 @@ struct DatasyncEndpoint: Sendable {
             path += "/" + PercentEncoding.value(id)
         }
         if !request.query.isEmpty { path += "?" + request.query.text }
-        let lineSize = request.method.rawValue.utf8.count + path.utf8.count + "  HTTP/1.1".utf8.count
+        let lineSize = request.method.rawValue.utf8.count + path.utf8.count + "  HTTP/1.1\r\n".utf8.count
         guard lineSize <= maximumRequestLine else {
             throw .invalidRequest(
-                "A request for table '\(request.table)' has an address of \(lineSize) bytes with its query;"
+                "A request for table '\(request.table)' has a first line of \(lineSize) bytes with its query;"
                     + " \(maximumRequestLine) are the most. Filter by less, or in several queries with fewer values each."
             )
         }

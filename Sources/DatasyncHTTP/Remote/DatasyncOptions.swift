@@ -30,7 +30,9 @@ public struct DatasyncOptions: Sendable {
     /// more is refused before anything is sent; raise it where the server's `MaxNodeCount` is larger.
     public var maximumFilterNodes = 100
 
-    /// How many bytes the first line of a request may have. A longer one is refused before anything is sent.
+    /// How many bytes the first line of a request may have, its line break included. A longer one is refused before anything is
+    /// sent. A pull with a condition that leaves no room for the ids behind which its pages go on is refused before its first page,
+    /// as far as these are no longer than a UUID; longer ones end it where they stand, with an error that says so.
     public var maximumRequestLine = 8_192
 
     /// Whether plain HTTP to another machine is allowed. Rows and tokens then travel readable for anyone on the way.

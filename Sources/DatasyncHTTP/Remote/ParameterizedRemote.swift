@@ -59,6 +59,8 @@ struct ParameterizedRemote: OnlineRemote {
         try await asking { try await base.page(query, of: table, at: position, pageSize: pageSize) }
     }
 
+    func check(parameters: [String: String]) throws { try base.check(parameters: parameters) }
+
     func page(_ query: Query, of table: TableDefinition, includesDeleted: Bool) async throws -> RemotePage {
         try await asking { try await base.page(query, of: table, includesDeleted: includesDeleted) }
     }

@@ -25,7 +25,8 @@ public protocol SyncContextDelegate: AnyObject, Sendable {
         -> ConflictResolution<Record>?
 
     /// At the end of every push, also of one that network, authentication or store have ended early: the report has what was
-    /// done before. Not when the push was cancelled, or ended by an error of the app's own code: these have no report.
+    /// done before, but not what the server did not take when the store has failed. Not when the push was cancelled, or ended by
+    /// an error of the app's own code: these have no report.
     func syncContext(_ context: SyncContext, didPush report: PushReport) async
 }
 

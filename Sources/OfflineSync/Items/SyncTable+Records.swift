@@ -19,6 +19,17 @@ extension SyncTable<Record> {
         try await context.write(isGroup: false) { try $0.insert(fields, id: id, into: self) }
     }
 
+    /// Inserts an item. An empty text as its id is replaced by a new UUID. Otherwise as ``insert(_:id:)``.
+    ///
+    /// - Returns: The item as stored, with its id.
+    /// - Throws: As ``insert(_:id:)``; ``SyncError`` with code ``SyncError/Code/invalidItemID`` also for a number as its id.
+    @discardableResult
+    public func insert(_ item: Record) async throws -> Record {
+        var fields = item.fields
+        fields["id"] = item.id.fieldValue
+        return try await insert(fields)
+    }
+
     /// Changes an item: values given replace the stored ones, nulls clear, absent keys stay.
     ///
     /// A `version` in the record says which state of the server the change is based on: give it when the record was

@@ -119,6 +119,8 @@ struct WireNamedRemote<Base: SyncRemote>: SyncRemote, AnsweringRemote {
         }
     }
 
+    func check(parameters: [String: String]) throws { try base.check(parameters: parameters) }
+
     func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
         let names = WireNames(table)
         return base.mayRepeat(names.outgoing(row), of: names.table, after: cursor)

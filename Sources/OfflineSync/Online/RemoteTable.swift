@@ -4,8 +4,10 @@ public import SyncContract
 /// A table on the server. Every call is a request and fails without a network; nothing is kept here, and nothing waits for a
 /// push or pull.
 ///
-/// `RemoteTable<TodoItem>` has items of a `Codable` type, `RemoteTable<Record>` untyped rows; both have the same calls.
-/// Properties are columns as in ``SyncTable``.
+/// `RemoteTable<TodoItem>` has items of a `Codable` type, `RemoteTable<Record>` untyped rows; both are read and changed with the
+/// same calls. For items only are `where`, orders and the other calls of ``TableQuerying``, in whose place rows have `read(_:)`,
+/// `first(_:)` and `count(_:)` of a `Query`: `table.read(table.query.filtered(by: Column("due") < date))`. Properties are columns as
+/// in ``SyncTable``.
 ///
 /// Errors of the server and of the way there are `RemoteError`s: there is no queue that would make them another thing.
 /// ``SyncError`` says only that a call is not acceptable.

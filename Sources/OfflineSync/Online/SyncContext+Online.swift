@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ItemCoding
 public import RemoteContract
 public import SyncContract
 
@@ -20,12 +21,22 @@ extension SyncContext {
         return RemoteTable(definition, try onlineRemote.onlineInLocalNames(), events)
     }
 
-    /// A table on the server by name, with items of a `Codable` type. Otherwise as ``remoteTable(_:)-(String)``.
+    /// A table on the server by name, with items of a `Codable` type.
+    ///
+    /// The table need not be one of the store's. The columns of one that is not have the types of the item's properties, as
+    /// if it were declared with `TableDefinition(type, named: name)`; where the type cannot be described, they have those that
+    /// JSON has. Otherwise as ``remoteTable(_:)-(String)``.
     public func remoteTable<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
     ) throws(SyncError) -> RemoteTable<Item> where Item.ID: RowID {
-        let untyped: RemoteTable<Record> = try remoteTable(name)
+        var definition = TableDefinition(name, columns: [])
+        if let declared = store.schema.tables.first(where: { $0.name == name }) {
+            definition = declared
+        } else if let described = try? TableDefinition(type, named: name) {
+            definition = described
+        }
+        let untyped = try remoteTable(definition)
         return RemoteTable(untyped.definition, untyped.base, events)
     }
 

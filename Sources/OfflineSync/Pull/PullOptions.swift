@@ -21,7 +21,9 @@ public struct PullOptions: Sendable {
     public var reconciles: Bool
 
     /// Further parameters for the service, by name. Where they choose rows, a reconciling pull takes those that it does not
-    /// bring for gone. A row that is asked for by its id is asked for without them first.
+    /// bring for gone. A row that is asked for by its id is asked for without them first. Those that are the protocol's own, such
+    /// as `$filter` and `__includeDeleted`, are refused before anything is sent, with ``SyncError/Code/invalidParameter``; in
+    /// a session it is that pull alone which fails so.
     public var parameters: [String: String]
 
     /// How many rows to ask for at a time; nil, and what is below 1, for what the context says.

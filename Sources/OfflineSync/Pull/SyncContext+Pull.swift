@@ -32,8 +32,8 @@ extension SyncContext {
     ///   - options: How it is done.
     /// - Returns: What changed locally.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
-    ///   total count in a query, for a predicate that names a local column, and for a table that is local only;
-    ///   ``SyncError/Code/pullAborted`` when
+    ///   total count in a query, for a predicate that names a local column, for a table that is local only, and for
+    ///   ``PullOptions/parameters`` that the remote cannot ask with: nothing was sent then; ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
     ///   ``SyncError/push``; ``SyncError/Code/historyLost`` when the server no longer has what the pull goes on from, or
     ///   everything is being brought anew; what `push()` throws; ``SyncError/Code/storeUnavailable`` when the store is
@@ -124,6 +124,7 @@ extension SyncContext {
         complete: (@Sendable () async throws -> Void)? = nil
     ) async throws -> PullReport {
         try checkRemote()
+        try check(options.parameters)
         let names = Set(queries.map(\.table.name))
         let order = options.order ?? order
         return try await coordination.pullGate.withTurn {
@@ -162,6 +163,20 @@ extension SyncContext {
         }
     }
 
+    /// Refuses parameters that no pull can have, before anything is sent.
+    private func check(_ parameters: [String: String]) throws {
+        guard !parameters.isEmpty else { return }
+        do {
+            try remote.check(parameters: parameters)
+        } catch let error as RemoteError {
+            throw SyncError(
+                .invalidParameter,
+                "The service cannot be asked with the parameters of the pull; nothing was sent.",
+                cause: error
+            )
+        }
+    }
+
     /// Sends everything that waits, when a change of one of the tables does.
     private func pushWaiting(of tables: Set<String>, partOf whole: RequestCounter) async throws -> PushReport? {
         let waiting = try await store.read { transaction in
@@ -178,22 +193,38 @@ extension SyncContext {
         _ options: PullOptions,
         partOf whole: RequestCounter
     ) async throws -> PullReport {
+        try await pullEach(queries, options, partOf: whole) { query, work in
+            let runner = runner(query.table, options)
+            if options.reconciles {
+                try await runner.reconcile(query.query, &work)
+            } else {
+                try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+            }
+        }
+    }
+
+    /// Makes the parts of a pull one after the other. One that the server refuses or fails on keeps none behind it from being made:
+    /// its error is thrown behind them.
+    ///
+    /// - Returns: What all of them did.
+    /// - Throws: As a pull, with what was done in ``SyncError/pull``.
+    func pullEach<Part>(
+        _ parts: [Part],
+        _ options: PullOptions,
+        partOf whole: RequestCounter? = nil,
+        _ body: (Part, inout PullRunner.Work) async throws -> Void
+    ) async throws -> PullReport {
         var work = PullRunner.Work(
             bounds: PullBounds(options, clock),
-            progress: PullProgress(tables: queries.count)
+            progress: PullProgress(tables: parts.count)
         )
         let requests = RequestCounter(partOf: whole)
         do {
             var failure: (any Error)?
             try await requests.counting {
-                for query in queries {
-                    let runner = runner(query.table, options)
+                for part in parts {
                     do {
-                        if options.reconciles {
-                            try await runner.reconcile(query.query, &work)
-                        } else {
-                            try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
-                        }
+                        try await body(part, &work)
                     } catch  where error.isOfOnePull {
                         failure = failure ?? error
                     }

@@ -16,7 +16,8 @@ extension SyncContext {
         return try await store.read { try SetAsideStorage.all(schema, &$0) }
     }
 
-    /// Asks for the rows set aside again.
+    /// Asks for the rows set aside again. A table that the server refuses or fails on keeps those behind it from nothing: its
+    /// error is thrown behind them.
     ///
     /// - Returns: What came, and what is set aside still.
     /// - Throws: As ``pull(_:_:options:)``.
@@ -24,19 +25,20 @@ extension SyncContext {
     public func retrySetAsideRows() async throws -> PullReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
-            try await checkReset()
-            try await translateDeclaredReferencesInTurn()
-            let tables = store.schema.syncedTables
-            try await store.write { transaction in
-                for table in tables { try SetAsideStorage.makeDue(table, &transaction) }
+            do {
+                try await checkReset()
+                try await translateDeclaredReferencesInTurn()
+                let tables = store.schema.syncedTables
+                try await store.write { transaction in
+                    for table in tables { try SetAsideStorage.makeDue(table, &transaction) }
+                }
+                return try await pullEach(tables, .init()) { table, work in
+                    try await runner(table, .init()).retrySetAside(all: true, &work)
+                }
+            } catch {
+                guard let ending = SyncError(ending: error) else { throw error }
+                throw ending
             }
-            var work = PullRunner.Work(bounds: PullBounds(.init(), clock), progress: PullProgress(tables: tables.count))
-            let requests = RequestCounter()
-            try await requests.counting {
-                for table in tables { try await runner(table, .init()).retrySetAside(all: true, &work) }
-            }
-            work.report.requests = requests.count
-            return work.report
         }
     }
 }

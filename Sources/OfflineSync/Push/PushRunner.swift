@@ -62,6 +62,9 @@ struct PushRunner {
     }
 
     /// Sends what is queued now, of some tables or of all. Operations queued meanwhile wait for the next push.
+    ///
+    /// - Throws: What ends the push, with what was done before where that is the engine or the store: ``SyncError``,
+    ///   ``PushStoppedByStore``.
     func run(_ tables: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
         let requests = RequestCounter(partOf: whole)
         var report = PushReport()
@@ -70,8 +73,8 @@ struct PushRunner {
             await sender.block.save(store)
         } catch {
             await sender.block.save(store)
-            guard var error = SyncError(ending: error) else { throw error }
             report.requests = requests.count
+            guard var error = SyncError(ending: error) else { throw PushStoppedByStore(error, report) ?? error }
             error.push = report
             throw error
         }

@@ -95,6 +95,11 @@ extension TableQuerying {
         changed { $0.limit = Swift.min(count, $0.limit ?? count) }
     }
 
+    /// At most so many of these rows, behind the first ones, which are left out: `limited(to: 20, skipping: 40)`.
+    public func limited(to count: Int, skipping offset: Int) -> TableQuery<Table> {
+        limited(to: count).skipping(offset)
+    }
+
     /// These rows without the first ones.
     public func skipping(_ count: Int) -> TableQuery<Table> { changed { $0.offset = count } }
 

@@ -45,6 +45,24 @@ extension QueryTerm {
     /// Whether the term has one of the values.
     public func isAny(of values: [Value]) -> QueryPredicate { .isAnyOf(expression, values.flatMap(Self.forms(of:))) }
 
+    /// Whether the term has one of the values, such as those of a `Set`.
+    @_disfavoredOverload
+    public func isAny(of values: some Sequence<Value>) -> QueryPredicate { isAny(of: Array(values)) }
+
+    /// Whether the term lies in a range, its ends included: `1...5 ~= $0.count`. A null lies in none.
+    public static func ~= (range: ClosedRange<Value.Base>, term: Self) -> QueryPredicate where Value.Base: Comparable {
+        term.isBounded(.greaterOrEqual, range.lowerBound) && term.isBounded(.lessOrEqual, range.upperBound)
+    }
+
+    /// Whether the term lies in a range without its upper end: `monday..<sunday ~= $0.due`. A null lies in none.
+    public static func ~= (range: Range<Value.Base>, term: Self) -> QueryPredicate where Value.Base: Comparable {
+        term.isBounded(.greaterOrEqual, range.lowerBound) && term.isBounded(.less, range.upperBound)
+    }
+
+    private func isBounded(_ comparison: QueryComparison, _ bound: Value.Base) -> QueryPredicate {
+        .comparison(expression, comparison, expression.alike(.value(bound.fieldValue)))
+    }
+
     private func isEqual(to value: Value) -> QueryPredicate {
         Self.isInTwoForms(value) ? isAny(of: [value]) : compared(.equal, value)
     }

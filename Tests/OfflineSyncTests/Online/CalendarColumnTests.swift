@@ -103,5 +103,17 @@ struct CalendarColumnTests {
         #expect(try await online.read("1")?.until == nil)
     }
 
+    @Test("nine days are a condition of a pull that the server takes", arguments: [Server.typed, .genuine])
+    func nineDays(_ server: Server) async throws {
+        let (_, context) = try context(server)
+        let shifts = try context.table(Shift.self)
+        for number in 0..<3 { try await shifts.insert(Self.shift(number)) }
+        #expect(try await context.push().pushed == 3)
+        try await shifts.forcePurge()
+        let days = (1...9).map { Self.day("2026-11-2\($0)") }
+        try await shifts.where { $0.day.isAny(of: days) }.pull(options: .init(pageSize: 1))
+        #expect(try await shifts.read().map(\.id) == ["1", "2"])
+    }
+
     private static func day(_ text: String) -> Day { Day(text) ?? Day(.distantPast) }
 }

@@ -88,7 +88,7 @@ struct OriginalPullTests {
     @Test("takes no parameter that is the protocol's own", arguments: ["__includeDeleted", "__INCLUDEDELETED", "$top"])
     func protocolParameters(_ name: String) async throws {
         let options = PullOptions(parameters: [name: "1"])
-        #expect(try await refusal { try await world.todos.pull(options: options) } == .pullAborted)
+        #expect(try await refusal { try await world.todos.pull(options: options) } == .invalidParameter)
     }
 
     @Test(

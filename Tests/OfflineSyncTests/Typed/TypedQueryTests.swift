@@ -133,6 +133,26 @@ struct TypedQueryTests {
         }
     }
 
+    @Test("sets and ranges of values are conditions, and a limit has an offset", arguments: Kept.allCases)
+    func setsAndRanges(_ kept: Kept) async throws {
+        let (counts, owners): (Set<Int>, Set<UUID>) = ([1, 3, 7], [Self.owners[1]])
+        let (first, last) = (Date(timeIntervalSince1970: 86_400), Date(timeIntervalSince1970: 86_400 * 2))
+        try await withTable(kept) { items, _ in
+            for number in 0..<4 { try await items.insert(Self.item(number)) }
+            func check(_ query: TableQuery<SyncTable<Item>>, _ ids: [String]) async throws {
+                #expect(try await query.read().map(\.id) == ids, "\(query.source)")
+            }
+            try await check(items.where { $0.count.isAny(of: counts) }, ["1", "3"])
+            try await check(items.where { $0.owner.isAny(of: owners) }, ["2", "3"])
+            try await check(items.where { 1...2 ~= $0.count }, ["1", "2"])
+            try await check(items.where { 1..<2 ~= $0.count }, ["1"])
+            // A null lies in none.
+            try await check(items.where { first...last ~= $0.due }, ["1", "2"])
+            try await check(items.where { first..<last ~= $0.due && $0.complete }, ["1"])
+            try await check(items.limited(to: 1, skipping: 2), ["2"])
+        }
+    }
+
     @Test("every verb goes by the query", arguments: Kept.allCases)
     func verbs(_ kept: Kept) async throws {
         try await withTable(kept) { items, context in

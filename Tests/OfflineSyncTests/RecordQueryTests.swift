@@ -1,0 +1,61 @@
+import OfflineSync
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Queries of untyped tables")
+struct RecordQueryTests {
+    private func todos() async throws -> SyncTable<Record> {
+        let context = SyncContext(store: try makeStore(), remote: UnavailableRemote.unreachable)
+        let todos = try context.table("TodoItem")
+        for (id, text, isComplete) in [("a", "milk", true), ("b", "tea", false), ("c", "bread", false)] {
+            try await todos.insert(Record(id: .string(id), ["text": .string(text), "complete": .bool(isComplete)]))
+        }
+        return todos
+    }
+
+    @Test("rows are chosen, ordered and bounded, of a table and of a query alike")
+    func reading() async throws {
+        let todos = try await todos()
+        let open = todos.filtered(by: Column("complete") == false)
+        let cases: [(RecordQuery, [RecordID])] = [
+            (todos.records, ["a", "b", "c"]), (open, ["b", "c"]), (open.filtered(by: Column("text") < "c"), ["c"]),
+            (todos.ordered(by: "text"), ["c", "a", "b"]), (open.ordered(by: "text", .descending), ["b", "c"]),
+            (todos.ordered(by: "complete").ordered(by: "text"), ["c", "b", "a"]), (todos.limited(to: 2), ["a", "b"]),
+            (todos.limited(to: 1).limited(to: 2), ["a"]), (todos.skipping(1), ["b", "c"]),
+            (todos.limited(to: 1, skipping: 1), ["b"]),
+        ]
+        for (query, ids) in cases {
+            #expect(try await query.read().map(\.id) == ids, "\(query.source)")
+            #expect(try await query.first()?.id == ids.first)
+        }
+        #expect(try await todos.read().count == 3)
+        #expect(try await todos.count() == 3)
+        #expect(try await open.limited(to: 1).count() == 2)
+        var batches: [[RecordID]] = []
+        for try await batch in todos.batches(of: 2) { batches.append(batch.map(\.id)) }
+        #expect(batches == [["a", "b"], ["c"]])
+        await #expect(throws: StoreError.self) { try await todos.filtered(by: Column("text") == 1).read() }
+    }
+
+    @Test("rows are followed, and deleted all at once")
+    func changing() async throws {
+        let todos = try await todos()
+        let open = todos.filtered(by: Column("complete") == false)
+        var results = open.observe().makeAsyncIterator()
+        #expect(try await results.next()?.map(\.id) == ["b", "c"])
+        #expect(try await open.delete() == 2)
+        #expect(try await results.next()?.isEmpty == true)
+        #expect(try await todos.read().map(\.id) == ["a"])
+    }
+
+    @Test("a record is inserted under its id, or under a new one")
+    func inserting() async throws {
+        let todos = try await todos()
+        let made = try await todos.insert(Record(id: "", ["text": "salt", "version": "mine"]))
+        #expect(made.id.stringValue?.count == 36 && made["text"] == "salt" && made.version == nil)
+        #expect(try await todos.read(made.id.stringValue ?? "")?["text"] == "salt")
+        #expect(try await syncErrorCode { try await todos.insert(Record(id: "a")) } == .invalidAction)
+        #expect(try await syncErrorCode { try await todos.insert(Record(id: 1)) } == .invalidItemID)
+    }
+}

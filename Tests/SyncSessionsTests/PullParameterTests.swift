@@ -1,0 +1,29 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Testing
+import VirtualTime
+
+@testable import SyncSessions
+
+@Suite("A session with a pull whose parameters are the protocol's own", .timeLimit(.minutes(1)))
+struct PullParameterTests {
+    @Test("asks nothing for it and says why, makes the others and sends changes")
+    func refused() async throws {
+        let emulator = SessionDevice.emulator()
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try SessionDevice(emulator)
+        try await device.add("milk")
+        let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
+        device.session.start(keeping: [wrong, try device.context.table("Note")])
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        // The clock is set first.
+        while device.session.error == nil { await Task.yield() }
+        #expect((device.session.error as? SyncError)?.code == .invalidParameter)
+        #expect(!device.line.requests.contains { $0.hasPrefix("GET") && $0.contains("TodoItem") })
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["milk"])
+        #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
+        await device.session.close()
+    }
+}
