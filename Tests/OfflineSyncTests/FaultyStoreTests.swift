@@ -122,6 +122,7 @@ struct FaultyStoreTests {
         let error = await #expect(throws: StoreError.self) { _ = try await context.push() }
         #expect(error?.code == code)
         #expect(delegate.reports.withLock { $0.map(\.requests) } == [3])
+        server.script = { _ in }
         fails.isOn = false
         #expect(try await context.push().notTaken.isEmpty)
         #expect(server.texts.count == 3)
