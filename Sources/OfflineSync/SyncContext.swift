@@ -200,6 +200,9 @@ public final class SyncContext: Sendable {
         } catch let stopped as PushStoppedByStore {
             await delegate?.syncContext(self, didPush: stopped.report)
             throw stopped.error
+        } catch {
+            // A store that is not there before anything was begun.
+            throw SyncError(ending: error) ?? error
         }
     }
 

@@ -48,6 +48,24 @@ struct UnavailableStoreTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    @Test("is told alike when it is locked or closed before anything has begun", arguments: codes)
+    func before(_ code: StoreError.Code) async throws {
+        let isUnavailable = Switch()
+        let store = unavailable(try makeStore(), code, from: isUnavailable)
+        isUnavailable.isOn = true
+        let calls: [(SyncContext) async throws -> Void] = [
+            { _ = try await $0.push() }, { try await $0.pull(Query("TodoItem")) }, { _ = try await $0.sync() },
+            { try await $0.pull(Query("TodoItem"), options: PullOptions(order: .pullOnly)) },
+            { _ = try await $0.retrySetAsideRows() },
+        ]
+        for call in calls {
+            let error = await #expect(throws: SyncError.self) {
+                try await call(SyncContext(store: store, remote: GroupServer()))
+            }
+            #expect(error?.code == .storeUnavailable && (error?.cause as? StoreError)?.code == code)
+        }
+    }
+
     @Test("ends the pull with an error that says so; the next one goes on", arguments: codes)
     func pull(_ code: StoreError.Code) async throws {
         try await SyncWorld.with(.datasync, pageSize: 2) { world in

@@ -128,12 +128,12 @@ extension SyncContext {
         let names = Set(queries.map(\.table.name))
         let order = options.order ?? order
         return try await coordination.pullGate.withTurn {
-            try await checkReset()
             var push: PushReport?
             var pull: PullReport?
             // Who signs out in the middle of it signs out of all of it.
             let whole = RequestCounter()
             do {
+                try await checkReset()
                 try await translateDeclaredReferencesInTurn()
                 var forbidden: SyncError?
                 do {
