@@ -10,6 +10,19 @@ import VirtualTime
 
 @Suite("Files beside rows")
 struct TransferTests {
+    @Test("are given whole up to as many bytes as they may have, and refused beyond")
+    func limit() async throws {
+        let device = try await PhotoDevice()
+        let content = Data((0..<10).map { UInt8($0) })
+        let id = try await device.attachments.add(content)
+        #expect(try await device.attachments.data(of: id, upTo: 10) == content)
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await device.attachments.data(of: id, upTo: 9)
+        }
+        #expect(error?.code == .outOfRange)
+        await device.close()
+    }
+
     @Test(
         "come back as they were, and lie encrypted on the disk",
         arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]

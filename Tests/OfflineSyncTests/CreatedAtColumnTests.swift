@@ -27,14 +27,21 @@ struct CreatedAtColumnTests {
         #expect(row?["deleted"] == .bool(false), comment)
     }
 
-    @Test("keeps what it has to the last digit when another column is changed here")
-    func update() async throws {
-        try await SyncWorld.with(.datasync) { world in
+    @Test(
+        "keeps what it has to the last digit when another column is changed here, whatever that is called here",
+        arguments: ["text", "content"]
+    )
+    func update(_ name: String) async throws {
+        let table = TableDefinition(
+            "TodoItem",
+            columns: [.init(name, .string, wireName: "text"), .init("complete", .bool), .init("due", .date)]
+        )
+        try await SyncWorld.with(.datasync, laptopTable: table) { world in
             try Self.seed(world.emulator)
             let laptop = world.laptop
             try await laptop.pull()
             for text in ["bread", "butter"] {
-                try await laptop.table.update(Record(id: "a", ["text": .string(text)]))
+                try await laptop.table.update(Record(id: "a", [name: .string(text)]))
                 #expect(try await laptop.context.push().pushed == 1)
                 expect(.string(text), on: world.emulator)
             }

@@ -119,6 +119,25 @@ struct ItemTableTests {
         }
     }
 
+    @Test("one that pulls before it pushes names what was not taken earlier, though nothing is sent")
+    func pullFirstWithConflict() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            #expect(try await world.laptop.context.push().conflicts.count == 1)
+            let context = SyncContext(
+                store: world.laptop.store,
+                remote: world.laptop.server,
+                options: SyncOptions(order: .pullFirst)
+            )
+            let report = try await context.sync()
+            #expect(report.pull.push == nil, "there was nothing to send")
+            #expect(report.notTaken.map(\.itemID) == ["a"])
+        }
+    }
+
     @Test("the status can be followed")
     func statuses() async throws {
         try await SyncWorld.with(.datasync) { world in

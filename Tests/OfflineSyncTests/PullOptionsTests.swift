@@ -165,18 +165,52 @@ struct PullOptionsTests {
     @Test("a pull without a name goes on only where the same condition was pulled before")
     func conditions() async throws {
         let remote = ScriptedRemote { _, _ in PullPage(records: [], cursor: "c") }
-        let context = SyncContext(store: try makeStore(), remote: remote)
+        let numbers: [ColumnDefinition] = [
+            .init("count", .int64), .init("ratio", .double), .init("price", .decimal),
+        ]
+        let definition = TableDefinition("TodoItem", columns: todoTable.columns + numbers)
+        let context = SyncContext(store: try makeStore(definition), remote: remote)
         let table = try context.table("TodoItem")
         let text = Column("text")
-        let conditions: [QueryPredicate] = [
+        var conditions: [QueryPredicate] = [
             text == "x", text != "x", text < "x", text <= "x", text > "x", text >= "x", text.contains("x"),
             text.starts(with: "x"), text.ends(with: "x"), text == .null, text != .null, !(text == "x"),
             text == "x" && Column("complete") == true, text == "x" || Column("complete") == true,
+            text.isAny(of: ["a"]), text.isAny(of: ["b"]), text.isAny(of: ["a", "b"]),
         ]
+        conditions += try Self.conditionsThatDifferInOnePlace()
         for condition in conditions { try await table.pull(where: condition) }
         #expect(remote.requests.map(\.position) == conditions.map { _ in .changes(since: nil) })
         for condition in conditions { try await table.pull(where: condition) }
         #expect(remote.requests.dropFirst(conditions.count).allSatisfy { $0.position == .changes(since: "c") })
+    }
+
+    /// Conditions of which two and more differ in a value, a function, an operator or a position alone.
+    private static func conditionsThatDifferInOnePlace() throws -> [QueryPredicate] {
+        let (text, count) = (QueryExpression.column("text"), QueryExpression.column("count"))
+        let (due, ratio, price) = (
+            QueryExpression.column("due"), QueryExpression.column("ratio"), QueryExpression.column("price")
+        )
+        let decimal = try #require(DecimalText("1.5"))
+        let otherDecimal = try #require(DecimalText("2.5"))
+        var compared: [(QueryExpression, FieldValue)] = [
+            (due, .date(Timestamp(milliseconds: 1_000))), (due, .date(Timestamp(milliseconds: 1_001))),
+            (count, .int64(1)), (count, .int64(2)), (count, .double(1)), (count, .decimal(DecimalText(1))),
+            (ratio, .double(0.25)), (ratio, .double(0.5)),
+            (price, .decimal(decimal)), (price, .decimal(otherDecimal)),
+            (.function(.year, due), .int64(5)), (.function(.month, due), .int64(5)),
+            (.function(.day, due), .int64(5)),
+        ]
+        for symbol in [QueryOperator.add, .subtract] {
+            compared.append((QueryExpression.operation(count, symbol, .value(.int64(3))), FieldValue.int64(5)))
+        }
+        for position: Int64 in [1, 2] {
+            let start = QueryExpression.value(.int64(position))
+            for length in [QueryExpression.value(.int64(1)), nil] {
+                compared.append((QueryExpression.substring(text, from: start, count: length), FieldValue.string("x")))
+            }
+        }
+        return compared.map { QueryPredicate.comparison($0, .equal, .value($1)) }
     }
 
     /// As in the .NET client: who may not read one table reads the others.

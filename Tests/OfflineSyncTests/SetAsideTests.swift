@@ -44,6 +44,19 @@ struct SetAsideTests {
         }
     }
 
+    @Test("are in the status that is followed", .timeLimit(.minutes(1)))
+    func followed() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try world.emulator.seed([["id": "b", "due": "soon"]], in: "TodoItem")
+            var statuses = world.laptop.context.observeStatus().makeAsyncIterator()
+            #expect(try await statuses.next()?.setAside == 0)
+            try await world.laptop.pull()
+            var last = try await statuses.next()
+            while last?.setAside == 0 { last = try await statuses.next() }
+            #expect(last?.setAside == 1)
+        }
+    }
+
     @Test("are no burden to later pulls, however many they are")
     func many() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

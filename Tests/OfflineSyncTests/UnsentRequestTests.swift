@@ -55,13 +55,59 @@ struct UnsentRequestTests {
         #expect(try await isWaitingAfterDeletion(try context(remote), .pushAbortedNetwork) != isKnown)
     }
 
-    @Test("of a restore in two requests, the second one says nothing of the first")
-    func secondStep() async throws {
-        let emulator = Emulator(EmulatorConfiguration(dialect: .azureMobileApps, tables: ["TodoItem"]))
+    /// What takes two requests.
+    enum TwoRequests: CaseIterable {
+        /// A POST to the row, then the change.
+        case restore
+        /// The POST is answered with 405, then a PATCH.
+        case restoreWithoutPost
+        /// The PUT is answered with 410, then a PATCH.
+        case restoreByPatch
+        /// A row is made, then deleted.
+        case newTombstone
+        /// The change is answered with 410, then a PATCH.
+        case changedTombstone
+
+        var configuration: EmulatorConfiguration {
+            var configuration = EmulatorConfiguration(
+                dialect: dialect == .datasync ? .datasync : .azureMobileApps,
+                tables: ["TodoItem"]
+            )
+            switch self {
+            case .restore, .newTombstone: configuration.edition = .usual
+            case .restoreWithoutPost, .restoreByPatch, .changedTombstone: configuration.edition = .predecessor
+            }
+            return configuration
+        }
+
+        var dialect: DatasyncDialect {
+            switch self {
+            case .restore, .restoreWithoutPost, .newTombstone: .azureMobileApps
+            case .restoreByPatch, .changedTombstone: .datasync
+            }
+        }
+
+        func send(_ remote: DatasyncRemote, over tombstone: Record) async throws {
+            let mine = Record(id: "a", ["text": "mine"])
+            switch self {
+            case .restore, .restoreWithoutPost, .restoreByPatch:
+                _ = try await remote.update(mine, in: todoTable, version: tombstone.version, restoring: true)
+            case .newTombstone:
+                _ = try await remote.writeTombstone(Record(id: "b", ["text": "b"]), in: todoTable, version: nil)
+            case .changedTombstone:
+                let version = try #require(tombstone.version)
+                _ = try await remote.writeTombstone(mine, in: todoTable, version: version)
+            }
+        }
+    }
+
+    @Test("of what takes two requests, the second one says nothing of the first", arguments: TwoRequests.allCases)
+    func secondStep(_ steps: TwoRequests) async throws {
+        let emulator = Emulator(steps.configuration)
         let requests = Mutex<Int?>(nil)
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,
-            dialect: .azureMobileApps,
+            dialect: steps.dialect,
             transport: EmulatorTransport(emulator) { request, emulator in
                 let isRefused = requests.withLock { left in
                     guard request.method != "GET", let number = left else { return false }
@@ -76,12 +122,9 @@ struct UnsentRequestTests {
         try await remote.delete("a", from: todoTable, version: row.version)
         let tombstone = try #require(try await remote.record("a", in: todoTable))
         requests.withLock { $0 = 1 }
-        let error = await #expect(throws: RemoteError.self) {
-            let mine = Record(id: "a", ["text": "mine"])
-            _ = try await remote.update(mine, in: todoTable, version: tombstone.version, restoring: true)
-        }
+        let error = await #expect(throws: RemoteError.self) { try await steps.send(remote, over: tombstone) }
         #expect(error?.code == .unreachable)
-        #expect(error?.wasNotSent == false, "the row is there again")
+        #expect(error?.wasNotSent == false, "the first one was sent")
         requests.withLock { $0 = 0 }
         let first = await #expect(throws: RemoteError.self) { try await remote.insert(row, into: todoTable) }
         #expect(first?.wasNotSent == true)

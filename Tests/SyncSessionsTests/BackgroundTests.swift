@@ -31,6 +31,53 @@ struct BackgroundTests {
         #expect(error?.code == .sessionEnded)
     }
 
+    @Test("adds up what its pulls have done, in all tables")
+    func sums() async throws {
+        let tables = ["TodoItem", "Note"]
+        for table in tables {
+            try emulator.seed(["gone", "waiting"].map { ["id": .string($0), "text": "before"] }, in: table)
+        }
+        let device = try SessionDevice(emulator)
+        #expect(try await device.session.sync(within: .seconds(25)).pull.received == 4)
+        device.session.suspend(.upload)
+        for table in tables {
+            try await device.context.table(table).update(Record(id: "waiting", ["text": "mine"]))
+            let rows: [[String: JSONValue]] = [
+                ["id": "gone", "deleted": true], ["id": "waiting", "text": "theirs"], ["id": "new", "text": "new"],
+                // No page brings it.
+                ["id": "unfit", "text": 7, "updatedAt": "2020-01-01T00:00:00Z"],
+            ]
+            try emulator.seed(rows, in: table)
+            // As when a page was overtaken by an answer: the row is asked for by its id.
+            let fields: [String: FieldValue] = ["table": .string(table), "keyType": 1_000, "key": "unfit"]
+            let mark = Record(id: .string("mark \(table)"), fields)
+            try await device.store.write { try $0.upsert([mark], into: SystemTables.configuration.name) }
+        }
+        let before = device.line.requests.count
+        let report = try await device.session.sync(within: .seconds(25)).pull
+        #expect(report.received == 2 && report.deleted == 2 && report.skipped == 2 && report.notFetched == 2)
+        #expect(
+            Set(report.setAside.map(\.table)) == Set(tables) && report.setAside.map(\.itemID) == ["unfit", "unfit"]
+        )
+        #expect(report.requests == device.line.requests.count - before, "nothing else was sent")
+        await device.session.close()
+    }
+
+    @Test("adds up the changes that its pulls have made pointless")
+    func pruned() async throws {
+        let tables = ["TodoItem", "Note"]
+        for table in tables { try emulator.seed([["id": "a", "text": "before"]], in: table) }
+        let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))
+        #expect(try await device.session.sync(within: .seconds(25)).pull.received == 2)
+        for table in tables {
+            try await device.context.table(table).update(Record(id: "a", ["text": "same"]))
+            try emulator.seed([["id": "a", "text": "same"]], in: table)
+        }
+        let report = try await device.session.sync(within: .seconds(25))
+        #expect(report.pull.pruned == 2 && report.push.pushed == 0)
+        await device.session.close()
+    }
+
     @Test("ends when the time is over, says so, and loses nothing")
     func tooLong() async throws {
         let device = try SessionDevice(emulator)

@@ -109,8 +109,13 @@ extension SyncContext {
             let encoder = JSONEncoder()
             encoder.dateEncodingStrategy = .custom { date, encoder in
                 var container = encoder.singleValueContainer()
-                let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
-                try container.encode(Timestamp(milliseconds: Int64(exactly: milliseconds) ?? 0).text)
+                guard let milliseconds = Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded()) else {
+                    throw EncodingError.invalidValue(
+                        date,
+                        .init(codingPath: encoder.codingPath, debugDescription: "not an instant in whole milliseconds")
+                    )
+                }
+                try container.encode(Timestamp(milliseconds: milliseconds).text)
             }
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {

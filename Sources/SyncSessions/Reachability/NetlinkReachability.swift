@@ -24,10 +24,10 @@ package struct NetlinkReachability: Reachability {
             let queue = DispatchQueue(label: "SyncSessions.reachability")
             let source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: queue)
             let known = KnownAddresses()
-            continuation.yield(!known.first.isEmpty)
+            if let isThere = known.news() { continuation.yield(isThere) }
             source.setEventHandler {
                 NetlinkSocket.drain(socket)
-                if let newer = known.look() { continuation.yield(!newer.isEmpty) }
+                if let isThere = known.news() { continuation.yield(isThere) }
             }
             source.setCancelHandler { NetlinkSocket.close(socket) }
             continuation.onTermination = { _ in source.cancel() }
@@ -84,22 +84,19 @@ private enum NetlinkSocket {
 }
 
 /// What was found at the last look.
-private final class KnownAddresses: Sendable {
-    let first: Set<[UInt8]>
-    private let last: Mutex<Set<[UInt8]>>
+final class KnownAddresses: Sendable {
+    private let look: @Sendable () -> Set<[UInt8]>
+    private let last = Mutex<Set<[UInt8]>?>(nil)
 
-    init() {
-        first = InterfaceAddresses.current()
-        last = Mutex(first)
-    }
+    init(_ look: @escaping @Sendable () -> Set<[UInt8]> = { InterfaceAddresses.current() }) { self.look = look }
 
-    /// What is found now; nil when it is the same.
-    func look() -> Set<[UInt8]>? {
-        let now = InterfaceAddresses.current()
+    /// Whether there is a network now; nil when what is found is the same as at the last look.
+    func news() -> Bool? {
+        let now = look()
         return last.withLock { last in
             guard now != last else { return nil }
             last = now
-            return now
+            return !now.isEmpty
         }
     }
 }
@@ -110,6 +107,11 @@ enum InterfaceAddresses {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard unsafe getifaddrs(&list) == 0 else { return [] }
         defer { unsafe freeifaddrs(list) }
+        return unsafe chosen(of: list)
+    }
+
+    /// Those of a list of the kernel's.
+    static func chosen(of list: UnsafeMutablePointer<ifaddrs>?) -> Set<[UInt8]> {
         var addresses: Set<[UInt8]> = []
         var next = unsafe list
         while let entry = unsafe next?.pointee {

@@ -99,6 +99,24 @@ struct DeclaredReferenceTests {
         #expect(emulator.rows(in: "Tasks").first { $0["id"] == "t1" }?["text"] == "oat milk")
     }
 
+    @Test("name rows by their local ids, however many they are")
+    func manyReferences() async throws {
+        let numbers = 0..<1_001
+        try emulator.seed(numbers.map { ["id": .string("s\($0)"), "text": .string("\($0)")] }, in: "Lists")
+        try emulator.seed(
+            numbers.map { ["id": .string("t\($0)"), "text": .string("\($0)"), "list": .string("s\($0)")] },
+            in: "Tasks"
+        )
+        let before = try store(assignsIDs: true, references: false)
+        let first = try context(before)
+        try await first.pull(first.table("Lists"), first.table("Tasks"))
+        let later = try store(assignsIDs: true, references: true)
+        try await move(before, to: later)
+        let second = try context(later)
+        try await second.pull(second.table("Lists"), options: .init(order: .pullOnly))
+        #expect(try await told(later) == numbers.map { "\($0): \($0)" }.sorted())
+    }
+
     @Test("have a row that comes later come under the id by which it is named")
     func comesLater() async throws {
         try seed()

@@ -65,6 +65,34 @@ struct CustomAPITests {
         #expect(request.headers[dialect == .datasync ? "Authorization" : "X-ZUMO-AUTH"]?.hasSuffix("t") == true)
     }
 
+    @Test(
+        "a date is sent to the nearest millisecond",
+        arguments: [(1_795_337_377.1234567, "123"), (1_795_337_377.1236567, "124")]
+    )
+    func fineDate(_ seconds: Double, _ milliseconds: String) async throws {
+        let service = Service(EmulatorResponse(204))
+        let order = Order(number: 7, placed: Date(timeIntervalSince1970: seconds))
+        try await service.context().invokeAPI("orders", body: order)
+        let body = try #require(service.requests.first?.body)
+        #expect(
+            String(decoding: body, as: UTF8.self) == #"{"number":7,"placed":"2026-11-22T08:49:37.\#(milliseconds)Z"}"#
+        )
+    }
+
+    @Test(
+        "a date that no number of milliseconds says is refused",
+        arguments: [Double.infinity, -.infinity, .nan, 1e17]
+    )
+    func dateOutOfRange(_ seconds: Double) async throws {
+        let service = Service(EmulatorResponse(204))
+        let order = Order(number: 7, placed: Date(timeIntervalSince1970: seconds))
+        let error = await #expect(throws: SyncError.self) {
+            try await service.context().invokeAPI("orders", body: order)
+        }
+        #expect(error?.code == .invalidParameter && error?.cause is EncodingError)
+        #expect(service.requests.isEmpty)
+    }
+
     @Test("each method is sent as such, without a body none", arguments: APIMethod.allCases)
     func methods(_ method: APIMethod) async throws {
         let service = Service(EmulatorResponse(204))

@@ -153,6 +153,21 @@ struct RemoteTableTests {
         #expect(Set(byText.map(\.id)) == Set(ids) && byText.count == 39)
     }
 
+    @Test("rows come by as many columns as a server of protocol 3 takes in an order")
+    func orderOfFiveColumns() async throws {
+        let world = try OnlineWorld(.datasync, pageSize: 5)
+        let names = ["a", "b", "c", "d", "e"]
+        let rows = (0..<12)
+            .map { number -> [String: JSONValue] in
+                ["id": .string("id-\(number)"), "a": 1, "b": 1, "c": 1, "d": 1, "e": .string("e\(99 - number)")]
+            }
+        try world.emulator.seed(rows, in: "Other")
+        let columns = names.map { ColumnDefinition($0, $0 == "e" ? .string : .int64) }
+        let table = try world.context.remoteTable(TableDefinition("Other", columns: columns))
+        let query = names.reduce(table.query) { query, name in query.ordered(by: name) }
+        #expect(try await table.read(query).map(\.id) == (0..<12).reversed().map { RecordID.string("id-\($0)") })
+    }
+
     @Test("pages come when they are wanted", arguments: [OnlineWorld.Service.datasync, .node])
     func pages(_ service: OnlineWorld.Service) async throws {
         let world = try OnlineWorld(service)

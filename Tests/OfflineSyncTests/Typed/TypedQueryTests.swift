@@ -1,3 +1,6 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import EmulatorTransport
 import Foundation
 import ItemCoding
 import OfflineSync
@@ -216,6 +219,13 @@ struct TypedQueryTests {
                 (Column("photo") == .string("AQ=="), "'photo'", "bytes"), (Column("tags") == "x", "'tags'", "JSON"),
                 (Column("text") == "x" && !(Column("count") + 1 == "2"), "'add'", "a number"),
             ]
+            let emulator = Emulator(EmulatorConfiguration(tables: ["Item"]))
+            let remote = try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: .datasync,
+                transport: EmulatorTransport(emulator)
+            )
+            let online = try SyncContext(store: context.store, remote: remote).remoteTable(items.name)
             for (predicate, first, second) in predicates {
                 let query = items.query.filtered(by: predicate)
                 let asked: [() async throws -> Void] = [
@@ -227,8 +237,18 @@ struct TypedQueryTests {
                     { _ = try await context.write { try $0.delete(query) } },
                     { _ = try await context.write { try $0.count(query) } },
                     { try await context.purge(query) }, { try await context.pull(query) },
+                    { try await context.forcePurge(query) },
                 ]
-                for body in asked {
+                let askedInWrite: [() async throws -> Void] = [
+                    { try await context.write { try $0.forEach(query) { _ in } } },
+                    { _ = try await context.write { try $0.read(query) } },
+                    { _ = try await context.write { try $0.aggregate(AggregateQuery(query, [.count])) } },
+                ]
+                let askedOnline: [() async throws -> Void] = [
+                    { _ = try await online.read(query) }, { _ = try await online.count(query) },
+                    { _ = try online.pages(query) },
+                ]
+                for body in asked + askedInWrite + askedOnline {
                     let error = await #expect(throws: StoreError.self) { try await body() }
                     #expect(error?.code == .invalidQuery, "\(predicate)")
                     let message = error?.message ?? ""
@@ -236,6 +256,7 @@ struct TypedQueryTests {
                     #expect(!message.contains("2026-11-22"))
                 }
             }
+            #expect(emulator.requests.isEmpty)
             for predicate: QueryPredicate in [
                 Column("count") == 1.0, Column("price") == 1, Column("due") == .null, Column("ratio") > Column("count"),
                 Column("count").isAny(of: [1, .null]), Column("text").length % 2 == 0,
