@@ -101,6 +101,29 @@ struct ItemCodingTests {
         }
     }
 
+    @Test("what cannot be encoded is told without the value, which is of a row")
+    func notEncoded() async throws {
+        struct Word: Codable, Hashable {
+            var text: String
+
+            func encode(to encoder: any Encoder) throws {
+                let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "on purpose")
+                throw EncodingError.invalidValue(text, context)
+            }
+        }
+        struct Wordy: Codable, Identifiable, Sendable {
+            var id: String
+            var place: Word
+        }
+        let context = SyncContext(store: try makeStore(Self.definition), remote: UnavailableRemote.unreachable)
+        let wordy: SyncTable<Wordy> = try context.table("Item")
+        let error = await #expect(throws: (any Error).self) {
+            try await wordy.insert(Wordy(id: "a", place: Word(text: "secret text")))
+        }
+        let description = error.map { "\($0)" } ?? ""
+        #expect(description.contains("Item") && description.contains("String") && !description.contains("secret"))
+    }
+
     @Test(
         "milliseconds survive the way through Date",
         arguments: [0, 1, 999, 1_700_000_000_123, -1, -62_135_596_800_000]

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import OfflineSync
+import RemoteContract
 import SyncContract
 import Testing
 import VirtualTime

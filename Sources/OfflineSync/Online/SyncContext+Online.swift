@@ -124,7 +124,7 @@ extension SyncContext {
                 throw SyncError(
                     .invalidParameter,
                     "The body for API '\(name)' cannot be written as JSON.",
-                    cause: error
+                    cause: (error as? EncodingError)?.withoutValue ?? error
                 )
             }
         }

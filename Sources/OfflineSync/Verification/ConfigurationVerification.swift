@@ -56,7 +56,8 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true { report("at which changes the last pushes have ended is not there") }
             case .reference?:
                 if value?.isEmpty ?? true || key.isEmpty { report("a reference\(of) does not say of what") }
-            case .localTable?: break
+            case .localTable?:
+                if table.isEmpty { report("a table that stays on the device has no name") }
             case .reset?:
                 if value?.isEmpty ?? true { report("where a reset is is not there") }
             case .freshRow?:

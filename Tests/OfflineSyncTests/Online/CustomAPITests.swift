@@ -90,6 +90,7 @@ struct CustomAPITests {
             try await service.context().invokeAPI("orders", body: order)
         }
         #expect(error?.code == .invalidParameter && error?.cause is EncodingError)
+        #expect(error?.description.contains("Date") == true && error?.description.contains("\(seconds)") == false)
         #expect(service.requests.isEmpty)
     }
 
