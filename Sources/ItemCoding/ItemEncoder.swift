@@ -38,7 +38,11 @@ package final class ItemEncoder {
         do {
             try item.encode(to: encoder)
         } catch let error as EncodingError {
-            throw StoreError(.invalidItem, "An item of '\(encoder.table.name)' cannot be encoded.", cause: error.withoutValue)
+            throw StoreError(
+                .invalidItem,
+                "An item of '\(encoder.table.name)' cannot be encoded.",
+                cause: error.withoutValue
+            )
         }
         try encoder.checkRefusal()
     }
