@@ -19,10 +19,12 @@ extension SyncContext {
         var forbidden: SyncError?
         var push = PushReport()
         do {
-            push = try await self.push()
+            push = try await pushTellingApp()
         } catch let error as SyncError where error.isOfForbiddenChanges {
             // Who may not write may read.
             (forbidden, push) = (error, error.push ?? push)
+        } catch {
+            throw error.ofApp
         }
         do {
             let pull = try await pull(tables, .init(order: .pullOnly))

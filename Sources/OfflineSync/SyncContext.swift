@@ -189,7 +189,7 @@ public final class SyncContext: Sendable {
         return try await pushTellingApp(nil, partOf: nil)
     }
 
-    private func pushTellingApp(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
+    func pushTellingApp(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
         do {
             let report = try await pushInTurn(names, partOf: whole)
             await delegate?.syncContext(self, didPush: report)

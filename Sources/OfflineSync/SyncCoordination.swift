@@ -23,8 +23,8 @@ final class SyncCoordination: Sendable {
     /// Whether every declared reference is known to hold local ids.
     let areReferencesTranslated = Atomic(false)
 
-    /// Whether it is known which tables stay on the device, and what was one of them is queued.
-    let areLocalTablesFollowed = Atomic(false)
+    /// Whether what is declared now was followed: which tables stay on the device, and which columns name files.
+    let areDeclarationsFollowed = Atomic(false)
 
     /// Whether fresh rows lie beside those of before.
     let hasFreshRows = Mutex(FreshRowsKnowledge())

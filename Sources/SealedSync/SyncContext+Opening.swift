@@ -77,6 +77,13 @@ extension SyncContext {
         let ahead = try attachments.ahead.rules(for: schema)
         let store = try await folder.openOrCreate(schema.withAttachments(), unlocker: unlocker)
         let context = SyncContext(store: store, remote: remote, options: options).remembering(folder)
+        do {
+            // Files of rows that wait from now on are not sent before their rows.
+            try await context.followDeclarations()
+        } catch {
+            await store.close()
+            throw error
+        }
         await context.startAttachments(in: folder.attachmentsURL, attachments, transport: transport, ahead: ahead)
         return context
     }

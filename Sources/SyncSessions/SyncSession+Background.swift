@@ -37,14 +37,14 @@ extension SyncSession {
             } onCancel: {
                 work.cancel()
             }
-            return try await results.report(isComplete: isComplete, context)
+            return await results.report(isComplete: isComplete, context)
         } catch var error as SyncError {
             results.tell(in: &error)
             throw error
         } catch is CancellationError where work.isCancelled && !Task.isCancelled {
             // The session has cancelled it.
             guard running.withLock({ $0.machine.phase != .closed }) else { throw Self.ended }
-            return try await results.report(isComplete: false, context)
+            return await results.report(isComplete: false, context)
         } catch {
             throw error.ofApp
         }
@@ -248,12 +248,17 @@ private final class BackgroundResults: Sendable {
         if !all.isEmpty { error.pull = SyncReport(push: nil, pulls: all, isComplete: isComplete).pull }
     }
 
-    func report(isComplete: Bool, _ context: SyncContext) async throws -> SyncReport {
+    func report(isComplete: Bool, _ context: SyncContext) async -> SyncReport {
         let (changes, push, pulls) = state.withLock { ($0.changes, $0.push, $0.pulls) }
         // Where none was made, or was cancelled, what earlier ones have left is told all the same, and what it has sent is known.
         var whole = push
         if push == nil || changes != nil {
-            var untold = try await context.reportOfNothingSent()
+            var untold = PushReport(pushed: 0)
+            do {
+                untold = try await context.reportOfNothingSent()
+            } catch {
+                // The store was locked or closed meanwhile, or the task cancelled: what was done is told all the same.
+            }
             if let changes { untold = untold.adding(PushReport(pushed: changes.total - changes.count)) }
             whole = untold.adding(push)
         }

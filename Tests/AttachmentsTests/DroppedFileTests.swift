@@ -13,7 +13,7 @@ import VirtualTime
 struct DroppedFileTests {
     /// Where the rows name it.
     enum Place: CaseIterable, Sendable {
-        case column, columnOfAnotherName, localColumn, localTable
+        case column, columnOfAnotherName, localColumn, localColumnBesideAnotherName, localTable
 
         var table: TableDefinition {
             let photo =
@@ -21,11 +21,14 @@ struct DroppedFileTests {
                 case .column, .localTable: ColumnDefinition("photo", .string, attachment: .refers)
                 case .columnOfAnotherName:
                     ColumnDefinition("photo", .string, wireName: "picture", attachment: .refers)
-                case .localColumn: ColumnDefinition("photo", .string, isLocal: true, attachment: .refers)
+                case .localColumn, .localColumnBesideAnotherName:
+                    ColumnDefinition("photo", .string, isLocal: true, attachment: .refers)
                 }
             return TableDefinition(
                 "Gallery",
-                columns: [.init("title", .string), photo],
+                columns: [
+                    .init("title", .string, wireName: self == .localColumnBesideAnotherName ? "heading" : nil), photo,
+                ],
                 isLocalOnly: self == .localTable
             )
         }
@@ -96,7 +99,7 @@ struct DroppedFileTests {
 
     @Test(
         "is not sent when the server has no such column",
-        arguments: [Place.localColumn, .localTable],
+        arguments: [Place.localColumn, .localColumnBesideAnotherName, .localTable],
         Dropping.allCases
     )
     func local(place: Place, dropping: Dropping) async throws {

@@ -72,4 +72,21 @@ struct InfiniteNumberTests {
         }
         if let store = store as? EncryptedStore { await store.close() }
     }
+
+    @Test("a date that is there already keeps nothing else of its row from being changed")
+    func dateOfBefore() async throws {
+        let store = MemoryStore(try [.init(Bill.self, .local(\.noted))])
+        let early = Record(
+            id: "a",
+            ["due": .date(Timestamp(.distantPast)), "noted": .date(Timestamp(.now)), "version": "1"]
+        )
+        try await store.upsert([early], table: "Bill")
+        let bills = try SyncContext(store: store, remote: UnavailableRemote.unreachable).table(Bill.self)
+        var bill = try #require(try await bills.read("a"))
+        bill.noted = .distantFuture
+        try await bills.update(bill)
+        bill.due = .distantPast.addingTimeInterval(1)
+        let error = await #expect(throws: SyncError.self) { try await bills.update(bill) }
+        #expect(error?.code == .invalidItem)
+    }
 }

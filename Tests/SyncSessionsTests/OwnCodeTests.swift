@@ -90,8 +90,16 @@ struct OwnCodeTests {
         #expect(device.session.error.map { "\(type(of: $0))" } == "\(type(of: error))", "as it was thrown")
         let thrown = await #expect(throws: (any Error).self) { _ = try await device.session.sync(within: .seconds(1)) }
         #expect(thrown.map { "\(type(of: $0))" } == "\(type(of: error))")
-        let pushed = await #expect(throws: (any Error).self) { _ = try await device.context.sync() }
-        #expect(pushed.map { "\(type(of: $0))" } == "\(type(of: error))")
+        let gets = device.line.requests.count { $0.hasPrefix("GET") }
+        let calls: [() async throws -> Void] = [
+            { _ = try await device.context.push() }, { _ = try await device.context.sync() },
+            { try await device.context.pull(device.table) },
+        ]
+        for call in calls {
+            let thrown = await #expect(throws: (any Error).self) { try await call() }
+            #expect(thrown.map { "\($0)" } == "\(error)")
+        }
+        #expect(device.line.requests.count { $0.hasPrefix("GET") } == gets, "it is not the server that forbids")
         isOver.withLock { $0 = true }
         device.clock.advance(by: .seconds(1))
         try await device.session.wait(for: .upload)

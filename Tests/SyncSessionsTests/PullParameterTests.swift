@@ -26,4 +26,16 @@ struct PullParameterTests {
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
         await device.session.close()
     }
+
+    @Test("takes what is refused here for no answer of the service")
+    func offline() async throws {
+        let device = try SessionDevice(SessionDevice.emulator())
+        device.line.set(.unreachable)
+        let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
+        device.session.start(keeping: [wrong])
+        while device.session.error == nil { await Task.yield() }
+        #expect((device.session.error as? SyncError)?.code == .invalidParameter)
+        #expect(device.session.connectionState != .connected)
+        await device.session.close()
+    }
 }

@@ -39,6 +39,23 @@ struct SingleSyncTests {
         await device.session.close()
     }
 
+    @Test("tells what was done also when the store is locked as it ends")
+    func lockedAtTheEnd() async throws {
+        let store = InterruptedReads(try StoreSchema([todoTable, noteTable]))
+        let device = try SessionDevice(emulator, store)
+        for number in 0..<5 { try await device.add("\(number)") }
+        let (line, before) = (device.line, device.line.requests.count)
+        line.set { _ in line.requests.count > before + 2 ? .held : .answered }
+        let syncing = Task { try await device.session.sync(within: .seconds(25)) }
+        await line.requestsReach(before + 3)
+        store.interrupt { throw StoreError(.locked, "on purpose") }
+        device.session.suspend(.upload)
+        let report = try await syncing.value
+        #expect(!report.isComplete && report.push.pushed <= 2)
+        store.interrupt { true }
+        await device.session.close()
+    }
+
     @Test("is ended by closing the session, which waits for that")
     func closed() async throws {
         let (device, syncing) = try await atWork()
@@ -107,9 +124,9 @@ struct SingleSyncTests {
 
     @Test(
         "that everything is here is remembered in the turn of the pull, so that a purge that waits for it forgets it again",
-        arguments: [true, false]
+        arguments: ["pull", "sync within a time", "reset"]
     )
-    func markedInTurn(_ isStarted: Bool) async throws {
+    func markedInTurn(_ how: String) async throws {
         let device = try SessionDevice(emulator)
         let context = device.context
         let isInTurn = Mutex(false)
@@ -122,11 +139,12 @@ struct SingleSyncTests {
             reachability: device.reachability
         )
         let session = SyncSession(context, environment)
-        if isStarted {
+        if how == "sync within a time" {
+            #expect(try await session.sync(within: .seconds(25)).isComplete)
+        } else {
+            if how == "reset" { try await context.requestReset() }
             session.start(keeping: [device.table], options: SessionOptions(pullInterval: nil))
             try await session.wait(for: .download)
-        } else {
-            #expect(try await session.sync(within: .seconds(25)).isComplete)
         }
         #expect(isInTurn.withLock { $0 })
         #expect(try await session.lastCompletePull(of: device.table) != nil)

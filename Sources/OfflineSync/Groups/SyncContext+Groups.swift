@@ -60,7 +60,7 @@ extension SyncContext {
         isGroup: Bool,
         _ body: @escaping @Sendable (inout SyncTransaction) throws -> Value
     ) async throws -> Value {
-        try await followLocalTables()
+        try await followDeclarations()
         return try await store.write { transaction in
             var transaction = SyncTransaction(self, StoreTransaction(transaction.backend), isGroup: isGroup)
             let value = try body(&transaction)

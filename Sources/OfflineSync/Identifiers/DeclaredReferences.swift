@@ -95,14 +95,14 @@ extension SyncContext {
 
     /// Translates references that were declared since the last exchange, in a turn of the gate: waiting changes may have them.
     func translateDeclaredReferencesInTurn() async throws {
-        try await followLocalTables()
+        try await followDeclarations()
         guard !areReferencesTranslated else { return }
         try await coordination.gate.withTurn { try await translateDeclaredReferences() }
     }
 
     /// The same for who has that turn.
     func translateDeclaredReferences() async throws {
-        try await followLocalTables()
+        try await followDeclarations()
         guard !areReferencesTranslated else { return }
         let references = DeclaredReferences(store.schema)
         if try await store.read({ try references.haveChanged(&$0) }) {

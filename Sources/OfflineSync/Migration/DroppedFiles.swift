@@ -4,8 +4,8 @@ internal import SyncContract
 /// The files that dropped columns and tables name, that are here and not on the server, and of which the server has a row:
 /// nothing here names them any more, and all the same they are to be sent.
 ///
-/// A store does not remember which columns name files, nor which stay on the device: a value is taken for the name of a file
-/// when there is a file of that name, and a column for the server's when rows of the server have shown it.
+/// A store does not know which columns name files, nor which stay on the device. So a column counts that was remembered for one of
+/// the server's, or that rows of the server have shown under its name; a value is the name of a file when there is one.
 enum DroppedFiles {
     private typealias Dropped = (table: TableMigration, columns: [String])
 
@@ -62,7 +62,7 @@ enum DroppedFiles {
         return Set(named.filter(files.contains).map(\.text))
     }
 
-    /// The columns that a migration drops and that the server has, or may have under a name that only the declaration knew.
+    /// The columns that a migration drops and that the server has.
     private static func serverColumns(
         droppedIn table: TableMigration,
         _ reader: inout StoreReader
@@ -71,9 +71,8 @@ enum DroppedFiles {
         guard !dropped.isEmpty else { return [] }
         let row = try ConfigurationTable.row(.shownColumns, table.old.name, "", &reader)
         let shown = Set((row?["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
-        let known = Set(table.old.columns.map(\.name) + (table.new?.columns.map(\.wireName) ?? []))
-        let hasOthers = !shown.isSubset(of: known)
+        let files = try FileColumns.remembered(of: table.old.name, &reader)
         let local = Set(table.old.columns.filter(\.isLocal).map(\.name))
-        return dropped.filter { !local.contains($0) && (hasOthers || shown.contains($0)) }
+        return dropped.filter { !local.contains($0) && (files.contains($0) || shown.contains($0)) }
     }
 }

@@ -11,6 +11,8 @@ struct UnnamedRows {
         guard let new = table.new, !new.isLocalOnly, new.systemProperties.contains(.version) else { return }
         let columns = table.filledColumns.filter { name in new.columns.contains { $0.name == name && !$0.isLocal } }
         guard !columns.isEmpty else { return }
+        // The server has none of their rows; they are sent when the migration is over.
+        guard try !LocalTables.contain(new.name, &transaction) else { return }
         var last: RecordID?
         while true {
             var query = Query(new.name).filtered(by: Column("version") == .null).ordered(by: "id").limited(to: 500)

@@ -154,7 +154,7 @@ extension SyncContext {
                 if report.isComplete { try await complete?() }
                 return report
             } catch {
-                guard var error = SyncError(ending: error) else { throw error }
+                guard var error = SyncError(ending: error) else { throw error.ofApp }
                 // What was sent has arrived, whatever became of the rest.
                 error.push = error.push ?? push
                 error.pull = error.pull ?? pull
@@ -185,7 +185,7 @@ extension SyncContext {
             return count
         }
         if waiting == 0, try await !isToSettle(tables) { return nil }
-        return try await push(nil, partOf: whole)
+        return try await pushTellingApp(nil, partOf: whole)
     }
 
     private func bring(

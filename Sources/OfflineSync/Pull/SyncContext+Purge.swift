@@ -29,6 +29,7 @@ extension SyncContext {
         try query.checkKinds(for: table)
         let purge = Purge(query, table, remote, resettingDeltaTokens)
         let schema = store.schema
+        try await followDeclarations()
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
@@ -66,6 +67,7 @@ extension SyncContext {
         let purge = Purge(query, table, remote, resettingDeltaTokens)
         guard !purge.takesWholeTable else { return try await forcePurge(query.table) }
         let schema = store.schema
+        try await followDeclarations()
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
@@ -96,6 +98,7 @@ extension SyncContext {
         let schema = store.schema
         let declared = schema.tables.first { $0.name == table }
         let synced = declared.flatMap { $0.isLocalOnly ? nil : $0 }
+        try await followDeclarations()
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in

@@ -51,6 +51,8 @@ enum ConfigurationTable {
         case reference = 1_043
         /// The table stays on the device: see ``LocalTables``.
         case localTable = 1_044
+        /// The columns of a synced table that name files, separated by spaces: see ``FileColumns``.
+        case fileColumns = 1_045
         /// Where the bringing of everything anew is: see ``ResetStage``.
         case reset = 1_050
         /// A row of a server that was set up anew: see ``FreshRows``.

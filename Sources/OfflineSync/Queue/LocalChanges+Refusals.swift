@@ -19,7 +19,9 @@ extension LocalChanges {
             guard value.doubleValue?.isFinite ?? true else {
                 throw SyncError(.invalidItem, LocalValues.notFinite(name, table))
             }
-            guard !LocalValues.isBeyondServices(value, column, table) else {
+            // One that is there already, as of a time when the column stayed here, keeps no other column from being changed.
+            let isNew = stored?[name] != value && !others.contains { $0[name] == value }
+            guard !isNew || !LocalValues.isBeyondServices(value, column, table) else {
                 throw SyncError(.invalidItem, LocalValues.beyondServices(name, table))
             }
         }

@@ -1,6 +1,5 @@
 internal import SyncContract
 internal import SyncMachines
-internal import Synchronization
 
 /// The tables that stay on the device, remembered beyond the version of the app that declares them so: nothing of their rows
 /// was queued, and once such a table is to be synced, the server has none of them.
@@ -8,6 +7,11 @@ struct LocalTables {
     let context: SyncContext
 
     private var tables: [TableDefinition] { context.store.schema.tables }
+
+    /// Whether a table is remembered to stay here.
+    static func contain(_ table: String, _ reader: inout some StoreReading & ~Copyable) throws -> Bool {
+        try ConfigurationTable.row(.localTable, table, "", &reader) != nil
+    }
 
     /// Whether other tables stay here than at the last look.
     func haveChanged(_ reader: inout some StoreReading & ~Copyable) throws -> Bool {
@@ -20,6 +24,8 @@ struct LocalTables {
             if table.isLocalOnly {
                 try ConfigurationTable.set(.localTable, table.name, "", [:], &transaction)
             } else {
+                // What came while the table stayed here is asked for.
+                try PullCursorStorage.removeAll(of: table.name, &transaction)
                 try queueRows(of: table, &transaction)
                 try transaction.delete(ConfigurationTable.query(.localTable, table.name, ""))
             }
@@ -45,25 +51,19 @@ struct LocalTables {
             let rows = try transaction.records(query)
             guard let end = rows.last?.id else { return }
             let keys = rows.compactMap { $0.id.stringValue.map { OperationCoding.itemKey($0, table) } }
-            let known = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
-                .union(ItemMemoryStorage.remembered(among: { keys }, in: table, &transaction))
+            let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+            let remembered = try ItemMemoryStorage.remembered(among: { keys }, in: table, &transaction)
             for row in rows {
-                guard let id = row.id.stringValue, !known.contains(OperationCoding.itemKey(id, table)) else { continue }
+                guard let id = row.id.stringValue else { continue }
+                let key = OperationCoding.itemKey(id, table)
+                guard !waiting.contains(key) else { continue }
+                // What was sent and given up may be there, or kept here on purpose.
+                let memory =
+                    try remembered.contains(key) ? ItemMemoryStorage.memory(of: id, in: table, &transaction) : nil
+                guard memory?.sent.isEmpty ?? true else { continue }
                 try changes.queueInsert(of: id, &group, &transaction)
             }
             last = end
         }
-    }
-}
-
-extension SyncContext {
-    /// Follows what is declared now of tables that stay here; before anything else is changed or exchanged.
-    func followLocalTables() async throws {
-        guard !coordination.areLocalTablesFollowed.load(ordering: .relaxed) else { return }
-        let tables = LocalTables(context: self)
-        if try await store.read({ try tables.haveChanged(&$0) }) {
-            try await store.write { try tables.follow(&$0) }
-        }
-        coordination.areLocalTablesFollowed.store(true, ordering: .relaxed)
     }
 }

@@ -86,13 +86,15 @@ extension SyncContext {
     ///   - discardsChanges: Whether changes that wait are given up, and kept in ``discardedChanges()``.
     ///   - forAge: Whether the age of what was is the only reason, so that it may be given up.
     ///   - willBring: Is called with the index of each pull before it is made.
+    ///   - complete: Is called when all is in place, before a purge that waits for it.
     /// - Returns: What became of the changes.
     /// - Throws: As a pull.
     package func reset(
         onto pulls: [FreshPull],
         discardsChanges: Bool,
         forAge: Bool = false,
-        willBring: (Int) -> Void = { _ in }
+        willBring: (Int) -> Void = { _ in },
+        complete: () async throws -> Void = {}
     ) async throws -> ResetReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
@@ -109,6 +111,7 @@ extension SyncContext {
             events.send(.wasReset(report))
             // They are of no use any more; what an interruption leaves of them goes with the end.
             try await store.write { try FreshRows.removeAll(&$0) }
+            try await complete()
             return report
         }
     }

@@ -108,6 +108,7 @@ final class OutstandingChangesRegistry: Sendable {
 extension SyncContext {
     /// The changes that wait to be sent now.
     package func outstandingChanges() async throws -> OutstandingChanges {
+        try await followDeclarations()
         let changes = OutstandingChanges(store)
         // What is answered while the queue is read must not be missed.
         coordination.answers.outstanding.add(changes)

@@ -58,6 +58,8 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true || key.isEmpty { report("a reference\(of) does not say of what") }
             case .localTable?:
                 if table.isEmpty { report("a table that stays on the device has no name") }
+            case .fileColumns?:
+                if value?.isEmpty ?? true { report("which columns\(of) name files is not there") }
             case .reset?:
                 if value?.isEmpty ?? true { report("where a reset is is not there") }
             case .freshRow?:

@@ -91,6 +91,12 @@ extension Error {
         return [.unreachable, .notTheService].contains(cause.code)
     }
 
+    /// Whether what ended one pull is what the service has answered: one that is refused here says nothing of the service.
+    var isAnswer: Bool {
+        let cause = (self as? SyncError)?.cause as? RemoteError
+        return cause?.code != .invalidRequest || cause?.status != nil
+    }
+
     /// Whether the store was locked, which somebody unlocks again.
     var isOfLockedStore: Bool {
         let error = (self as? SyncError)?.cause ?? self

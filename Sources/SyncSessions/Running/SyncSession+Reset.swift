@@ -157,14 +157,16 @@ extension SyncSession {
                     },
                     discardsChanges: mode.discardsChanges,
                     forAge: isForAge,
-                    willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } }
+                    willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } },
+                    complete: { [environment] in
+                        for pull in pulls {
+                            try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+                        }
+                    }
                 )
             } catch  where isForAge && (error.isOfOnePull || error.mayBeOfOnePull) {
                 try await giveUpFutileReset(error, pulls, context)
                 throw error
-            }
-            for pull in pulls {
-                try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
             }
         }
         if let after = mode.after { try await AppFailure.telling { try await after(context, report) } }

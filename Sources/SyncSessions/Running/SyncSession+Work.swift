@@ -158,7 +158,7 @@ extension SyncSession {
                 send(isWhole ? .pulled(index) : .pulledNews(index))
             } catch  where error.isOfOnePull {
                 areComplete = false
-                send(.answered)
+                if error.isAnswer { send(.answered) }
                 failed(index, error)
             } catch  where error.mayBeOfOnePull {
                 areComplete = false
@@ -187,7 +187,7 @@ extension SyncSession {
                 send(.answered)
             } catch  where error.isOfOnePull {
                 areAnswered = false
-                send(.answered)
+                if error.isAnswer { send(.answered) }
                 failed(index, error)
             } catch  where error.mayBeOfOnePull {
                 areAnswered = false
@@ -239,7 +239,8 @@ extension SyncSession {
             _ = try await context.pull(pulls[index], pulls[index].options(.pullOnly))
             send(.probed(index))
         } catch  where error.isOfOnePull {
-            // That is an answer, too.
+            // That is an answer, too, unless it was refused here.
+            guard error.isAnswer else { return }
         }
         send(.answered)
     }

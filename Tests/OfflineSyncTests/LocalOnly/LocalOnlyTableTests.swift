@@ -178,7 +178,9 @@ struct LocalOnlyTableTests {
 
     @Test(
         "that are synced from now on have their rows sent before anything else, whatever comes first",
-        arguments: ["push", "reconciling pull", "change", "reset"]
+        arguments: [
+            "push", "reconciling pull", "change", "reset", "purge", "forced purge of none", "outstanding changes",
+        ]
     )
     func syncedFromNowOn(_ first: String) async throws {
         let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem", "Note"]))
@@ -205,6 +207,11 @@ struct LocalOnlyTableTests {
         case "reset":
             _ = try await context.reset(onto: [FreshPull(Query("TodoItem"))], discardsChanges: false)
             try await context.endReset()
+        case "purge":
+            #expect(try await syncErrorCode { try await todos.purge() } == .purgeAbortedPendingChanges)
+        case "forced purge of none":
+            #expect(try await context.forcePurge(todos.query.filtered(by: Column("text") == "none")) == 0)
+        case "outstanding changes": #expect(try await context.outstandingChanges().count == 1_001)
         default: break
         }
         let count = first == "change" ? 1_000 : 1_001
@@ -231,13 +238,25 @@ struct LocalOnlyTableTests {
             transport: EmulatorTransport(emulator)
         )
         var store = MemoryStore(try Self.schema(isLocalOnly: false))
-        try await SyncContext(store: store, remote: remote).table("TodoItem").insert(["text": "milk"], id: "a")
-        _ = try await SyncContext(store: store, remote: remote).push()
+        var context = SyncContext(store: store, remote: remote)
+        var table = try context.table("TodoItem")
+        for id in ["a", "c", "x"] { try await table.insert(["text": "milk"], id: id) }
+        _ = try await context.sync()
+        try await table.delete("x")
+        _ = try await context.sync()
         store = try await store.reopened(with: try Self.schema(isLocalOnly: true))
-        try await SyncContext(store: store, remote: remote).table("TodoItem").insert(["text": "bread"], id: "b")
+        context = SyncContext(store: store, remote: remote)
+        table = try context.table("TodoItem")
+        try await table.insert(["text": "bread"], id: "b")
+        try await table.insert(["text": "anew"], id: "x")
+        try await table.update(Record(id: "a", ["text": "changed here"]))
+        try await table.delete("c")
         store = try await store.reopened(with: try Self.schema(isLocalOnly: false))
-        #expect(try await SyncContext(store: store, remote: remote).sync().push.pushed == 1)
-        #expect(Set(emulator.rows(in: "TodoItem").compactMap { $0["id"]?.string }) == ["a", "b"])
+        context = SyncContext(store: store, remote: remote)
+        let report = try await context.sync()
+        #expect(report.push.pushed + report.push.conflicts.count == 2 && report.push.conflicts.map(\.itemID) == [])
+        #expect(emulator.rows(in: "TodoItem").filter { $0["deleted"] != true }.count == 4)
+        #expect(try await texts(context) == ["a": "milk", "b": "bread", "c": "milk", "x": "anew"])
     }
 
     @Test("hold nobody up who refers to a row that is left of a time when the table was synced")

@@ -40,6 +40,25 @@ struct UnnamedVersionMigrationTests {
         return (before, after)
     }
 
+    @Test("is an insert where the table stayed on the device before, also when the migration fills a column")
+    func localBefore() async throws {
+        let remote = ScriptedRemote { _, _ in PullPage(records: [], cursor: "1") }
+        let before = try StoreSchema([TableDefinition("Bill", columns: [.init("text", .string)], isLocalOnly: true)])
+        let store = MemoryStore(before)
+        try await SyncContext(store: store, remote: remote).table("Bill").insert(["text": "before"], id: "a")
+        let after = try StoreSchema(
+            version: 2,
+            [TableDefinition("Bill", columns: [.init("text", .string), .init("status", .string)])],
+            migrations: [Migration(to: 2, .fillColumn("status", in: "Bill", with: "open"))]
+        )
+        let migrated = try await store.reopened(with: after, translating: .operations)
+        let context = SyncContext(store: migrated, remote: remote)
+        try await context.pull(Query("Bill"), options: PullOptions(order: .pullOnly, reconciles: true))
+        #expect(try await context.push().pushed == 1)
+        #expect(remote.row("a")?["status"] == "open")
+        #expect(try await context.table("Bill").read("a") != nil)
+    }
+
     @Test(
         "is no conflict with oneself after a migration that fills a column, whether or not the server fills it",
         arguments: [true, false],

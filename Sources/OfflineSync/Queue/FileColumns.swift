@@ -1,0 +1,49 @@
+internal import SyncContract
+
+/// The columns of synced tables that name files, remembered by the names of here beyond the version of the app that declares
+/// them: a migration that drops one knows only the store, which has neither what names files nor what stays on the device.
+struct FileColumns {
+    let schema: StoreSchema
+
+    /// Those of a table that are remembered.
+    static func remembered(
+        of table: String,
+        _ reader: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        names(try ConfigurationTable.row(.fileColumns, table, "", &reader))
+    }
+
+    /// Whether others are declared than at the last look.
+    func haveChanged(_ reader: inout some StoreReading & ~Copyable) throws -> Bool {
+        try !changed(&reader).isEmpty
+    }
+
+    /// Remembers what is declared now.
+    func follow(_ transaction: inout StoreTransaction) throws {
+        for table in try changed(&transaction) {
+            let names = Self.declared(in: table)
+            if names.isEmpty {
+                try transaction.delete(ConfigurationTable.query(.fileColumns, table.name, ""))
+            } else {
+                let value = names.sorted().joined(separator: " ")
+                try ConfigurationTable.set(.fileColumns, table.name, "", ["value": .string(value)], &transaction)
+            }
+        }
+    }
+
+    private func changed(_ reader: inout some StoreReading & ~Copyable) throws -> [TableDefinition] {
+        let rows = try reader.records(ConfigurationTable.query(.fileColumns, anyOf: schema.tables.map(\.name)))
+        var remembered: [String: Set<String>] = [:]
+        for row in rows { if let table = row["table"]?.stringValue { remembered[table] = Self.names(row) } }
+        return schema.tables.filter { Self.declared(in: $0) != remembered[$0.name] ?? [] }
+    }
+
+    private static func declared(in table: TableDefinition) -> Set<String> {
+        guard !table.isLocalOnly else { return [] }
+        return Set(table.columns.filter { $0.attachment != nil && !$0.isLocal }.map(\.name))
+    }
+
+    private static func names(_ row: Record?) -> Set<String> {
+        Set((row?["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
+    }
+}
