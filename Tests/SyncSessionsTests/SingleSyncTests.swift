@@ -48,7 +48,11 @@ struct SingleSyncTests {
         line.set { _ in line.requests.count > before + 2 ? .held : .answered }
         let syncing = Task { try await device.session.sync(within: .seconds(25)) }
         await line.requestsReach(before + 3)
-        store.interrupt { throw StoreError(.locked, "on purpose") }
+        @Sendable func locked() async throws -> Bool {
+            store.interrupt(locked)
+            throw StoreError(.locked, "on purpose")
+        }
+        store.interrupt(locked)
         device.session.suspend(.upload)
         let report = try await syncing.value
         #expect(!report.isComplete && report.push.pushed <= 2)

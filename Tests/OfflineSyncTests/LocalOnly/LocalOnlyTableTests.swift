@@ -5,6 +5,7 @@ import OfflineSync
 import ReferenceStore
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("Tables that stay on the device")
@@ -231,7 +232,11 @@ struct LocalOnlyTableTests {
 
     @Test("that were synced in between keep what the server has; what is new is sent when they are synced again")
     func syncedAgain() async throws {
-        let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem", "Note"]))
+        // No pull looks so far back again.
+        let hours = Mutex<Int64>(480_000)
+        var configuration = EmulatorConfiguration(tables: ["TodoItem", "Note"])
+        configuration.clock = { hours.withLock { $0 * 3_600_000 } }
+        let emulator = Emulator(configuration)
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,
             dialect: .datasync,
@@ -243,6 +248,9 @@ struct LocalOnlyTableTests {
         for id in ["a", "c", "x"] { try await table.insert(["text": "milk"], id: id) }
         _ = try await context.sync()
         try await table.delete("x")
+        _ = try await context.sync()
+        hours.withLock { $0 += 2 }
+        try emulator.seed([["id": "new", "text": "butter"]], in: "Note")
         _ = try await context.sync()
         store = try await store.reopened(with: try Self.schema(isLocalOnly: true))
         context = SyncContext(store: store, remote: remote)
