@@ -160,7 +160,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
 // Items of a type.
 extension SyncTransaction {
-    /// Inserts an item and returns it as stored. As ``SyncTable/insert(_:)``.
+    /// Inserts an item and returns it as stored. As ``SyncTable/insert(_:)->Item``.
     ///
     /// When the item cannot be made of its row again, nothing of the group is kept, even if the closure goes on.
     @discardableResult
@@ -184,7 +184,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Inserts many items. As ``SyncTable/insert(_:)``.
+    /// Inserts many items. As ``SyncTable/insert(_:)->Item``.
     ///
     /// When one is refused behind others, nothing of the group is kept, even if the closure goes on.
     public mutating func insert<Item: TableItem>(
