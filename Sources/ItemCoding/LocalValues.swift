@@ -20,9 +20,7 @@ package enum LocalValues {
         _ value: borrowing FieldValue,
         _ column: ColumnDefinition,
         _ table: TableDefinition
-    )
-        -> Bool
-    {
+    ) -> Bool {
         switch value {
         case .date(let date):
             !column.isLocal && !table.isLocalOnly && !Timestamp.wireMilliseconds.contains(date.milliseconds)

@@ -211,7 +211,7 @@ public final class SyncContext: Sendable {
             try await checkReset()
             events.send(.pushStarted)
             do {
-                try await translateDeclaredReferences()
+                try await prepareExchange()
                 let report = try await PushRunner(
                     store: store,
                     remote: remote,

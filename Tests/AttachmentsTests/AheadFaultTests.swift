@@ -3,6 +3,7 @@ import ItemCoding
 import OfflineSync
 import RemoteContract
 import SQLCipherStore
+import SQLCipherStoreTestSupport
 import SyncContract
 import SyncSessions
 import Testing
@@ -40,6 +41,42 @@ struct AheadFaultTests {
         #expect(try await reopened.attachments.state(of: id) == .synced)
         #expect(reopened.server.requests(.download).map(\.offset) == [0, 131_072])
         await reopened.close()
+    }
+
+    @Test("come when the clock was put right that had been ahead as they were noted", .timeLimit(.minutes(1)))
+    func clockSetBack() async throws {
+        let id = AttachmentID.make()
+        let before = try await device([id], 10)
+        before.server.set { $0.kind == .download ? .failed(FaultyTransport.broken) : .answered }
+        let device = try await before.reopened(options: eager)
+        try await device.attachments.settle()
+        #expect(try await device.attachments.state(of: id) == .remote)
+        device.server.set { _ in .answered }
+        device.clockSetting.set(ahead: -3 * 86_400)
+        device.clock.advance(by: .seconds(600))
+        await device.state(of: id) { $0 == .synced }
+        #expect(device.server.requests(.download).count == 2)
+        await device.close()
+    }
+
+    @Test("come also when their rows had arrived as the store was locked", .timeLimit(.minutes(1)))
+    func lockedAsTheyArrived() async throws {
+        let other = try await PhotoDevice()
+        let device = try await PhotoDevice(server: other.server, rows: other.rows, options: eager)
+        try await device.attachments.settle()
+        let id = AttachmentID.make()
+        other.server.put([1], as: id)
+        try await device.coupons.insert(Coupon(photo: id))
+        await device.store.lock()
+        let work = try device.core.work
+        await device.attachments.lock()
+        work.ahead?.arrived.addEverything()
+        await #expect(throws: StoreError.self) { try await work.noteArrivals() }
+        try await device.store.unlock(key: .testKey())
+        await device.attachments.unlock()
+        await device.state(of: id) { $0 == .synced }
+        await device.close()
+        await other.close()
     }
 
     @Test("make way for one that somebody waits for, and go on behind it")

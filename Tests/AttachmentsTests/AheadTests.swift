@@ -56,6 +56,25 @@ struct AheadTests {
         emulator.requests.map(\.request).filter { $0.method == "GET" && $0.path.contains("/attachments/") }.map(\.path)
     }
 
+    @Test("are those of all rows of a large page", arguments: [201, 401])
+    func manyRows(_ count: Int) async throws {
+        let eager = try await device(.all)
+        try await eager.attachments.settle()
+        let other = try await device()
+        var coupons: [Coupon] = []
+        for _ in 0..<count { coupons.append(Coupon(photo: try await other.attachments.add(Data([1])))) }
+        try await other.context.write { [coupons, table = other.coupons] in
+            try $0.insert(contentsOf: coupons, into: table)
+        }
+        _ = try await other.context.push()
+        try await other.attachments.settle()
+        await other.close()
+        try await pull(eager)
+        let states = try await states(coupons.compactMap(\.photo), eager)
+        #expect(states.count { $0 == .synced } == count)
+        await eager.close()
+    }
+
     @Test("are all that rows name which a pull brings, and none unless that is wanted")
     func all() async throws {
         let ids = try await addCoupons("a", "b", "c")

@@ -151,6 +151,21 @@ struct DiskTests {
         await device.close()
     }
 
+    @Test(
+        "What is copied for a backup is whole, however large it is",
+        .timeLimit(.minutes(1)),
+        arguments: [0, 1, 2_500_000]
+    )
+    func copiedWhole(_ count: Int) async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.add(content(count))
+        let copy = device.folder.url.appending(path: "copy")
+        try await AttachmentFolder(device.filesURL).copy(to: copy)
+        let file = try #require(try await device.core.work.file(id))
+        #expect(try AttachmentFolder(copy).open(file).digest {} == file.digest)
+        await device.close()
+    }
+
     @Test("Names that a kill has kept from the medium get there before anything relies on them")
     func names() async throws {
         let folder = try TestFolder()

@@ -28,6 +28,35 @@ struct FaultTests {
         await device.close()
     }
 
+    @Test("are ended when the server has every byte and not the end", arguments: [0, 1, 200_000])
+    func lostEnd(_ count: Int) async throws {
+        let device = try await PhotoDevice()
+        let bytes = content(count)
+        let (_, id) = try await device.add(bytes)
+        device.server[id] = FaultyTransport.StoredFile(bytes: bytes, length: Int64(count), isEnded: false)
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(try await device.attachments.state(of: id) == .synced)
+        #expect(device.server[id]?.isComplete == true)
+        #expect(device.server.requests(.upload).map(\.offset) == [Int64(count)])
+        await device.close()
+    }
+
+    @Test("are sent also behind a push that was ended", .timeLimit(.minutes(1)))
+    func abortedPush() async throws {
+        let device = try await PhotoDevice()
+        device.server.set { $0.kind == .upload ? .failed(FaultyTransport.broken) : .answered }
+        let (_, id) = try await device.addAndSend([1])
+        try await device.coupons.insert(Coupon())
+        device.rows.fail(with: FaultyTransport.broken)
+        await #expect(throws: SyncError.self) { try await device.context.push() }
+        device.server.set { _ in .answered }
+        device.clock.advance(by: .seconds(600))
+        await device.state(of: id) { $0 == .synced }
+        try await device.attachments.settle()
+        await device.close()
+    }
+
     @Test("are not sent twice when only the answer got lost, also over a restart")
     func lostAnswer() async throws {
         let device = try await PhotoDevice()

@@ -31,9 +31,11 @@ final class FaultyTransport: AttachmentTransport {
         var bytes: [UInt8] = []
         var length: Int64
         var tag: String?
+        /// Whether the sender has said that it is all.
+        var isEnded = true
 
         var version: AttachmentVersion { AttachmentVersion(length: length, tag: tag) }
-        var isComplete: Bool { bytes.count == Int(length) }
+        var isComplete: Bool { isEnded && bytes.count == Int(length) }
     }
 
     private struct State {
@@ -97,6 +99,7 @@ final class FaultyTransport: AttachmentTransport {
                 sent += bytes.count
                 if sent > bound, !Self.swallows { throw Self.broken }
             }
+            self[id]?.isEnded = true
         }
     }
 

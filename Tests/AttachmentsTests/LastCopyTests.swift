@@ -203,6 +203,22 @@ struct LastCopyTests {
         await device.close()
     }
 
+    @Test("goes after a day also when the clock was put right that had been ahead")
+    func clockPutRight() async throws {
+        let device = try await PhotoDevice()
+        let id = try await device.attachments.add(Data([1]))
+        device.clockSetting.set(ahead: 50 * 365 * 86_400)
+        for _ in 0..<2 { try await device.core.work.removeUnused() }
+        device.clockSetting.set(ahead: 0)
+        try await device.core.work.removeUnused()
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        device.clock.advance(by: .seconds(86_400))
+        try await device.core.work.removeUnused()
+        #expect(try await device.attachments.state(of: id) == .unknown)
+        #expect(try device.fileNames() == [])
+        await device.close()
+    }
+
     @Test("is known by its name in whatever case a server's GUIDs are")
     func guids() async throws {
         let device = try await PhotoDevice()

@@ -287,6 +287,22 @@ struct KillTests {
         await reopened.close()
     }
 
+    @Test("A file that is lost while the store is open comes again from the server, and is missed where that has none")
+    func lostWhileOpen() async throws {
+        let device = try await PhotoDevice()
+        let (_, sent) = try await device.addAndSend(content(10))
+        for name in try device.fileNames() {
+            try FileManager.default.removeItem(at: device.filesURL.appending(path: name))
+        }
+        #expect(try await device.attachments.data(of: sent) == Data(content(10)))
+        let own = try await device.attachments.add(Data([1]))
+        let file = try #require(try await device.store.read { try $0.attachment(own) })
+        try FileManager.default.removeItem(at: device.filesURL.appending(path: file.name))
+        let error = await #expect(throws: StoreError.self) { try await device.attachments.data(of: own) }
+        #expect(error?.code == .notFound)
+        await device.close()
+    }
+
     @Test("A full disk is an error that says so, and what was written goes")
     func fullDisk() async throws {
         guard let disk = try SmallDisk(megabytes: 4) else { return }

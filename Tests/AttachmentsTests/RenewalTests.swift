@@ -259,4 +259,39 @@ struct RenewalTests {
         #expect(try device.fileNames() == [])
         await device.close()
     }
+
+    @Test("stay for as long as the longest of several backups", arguments: [true, false])
+    func copiedTwice(_ leavesInTheInnerOne: Bool) async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.add(content(10))
+        let file = try #require(try await device.store.read { try $0.attachment(id) })
+        let copy = device.folder.url.appending(path: "copy")
+        let folder = AttachmentFolder(device.filesURL)
+        try await folder.keepingFiles {
+            try await folder.keepingFiles {
+                if leavesInTheInnerOne { try await device.attachments.remove(id) }
+            }
+            if !leavesInTheInnerOne { try await device.attachments.remove(id) }
+            try await folder.copy(to: copy)
+        }
+        #expect(try AttachmentFolder(copy).open(file).digest {} == file.digest)
+        #expect(try device.fileNames() == [])
+        await device.close()
+    }
+
+    @Test("get another key each, however many are not here", arguments: [500, 1_001])
+    func manyAbsent(_ count: Int) async throws {
+        let device = try await PhotoDevice()
+        let now = try device.core.work.now
+        try await device.store.write { transaction in
+            for _ in 0..<count {
+                let (name, key) = (try AttachmentFolder.newName(), try AttachmentFolder.newKey())
+                try transaction.save(AttachmentFile(.make(), name: name, key: key, lastUsed: now))
+            }
+        }
+        try await Self.expose(device.store)
+        try await device.core.work.renewAbsent()
+        #expect(try await device.store.read { try $0.count(AttachmentWork.exposed) } == 0)
+        await device.close()
+    }
 }

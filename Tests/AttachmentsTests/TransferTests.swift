@@ -10,6 +10,16 @@ import VirtualTime
 
 @Suite("Files beside rows")
 struct TransferTests {
+    @Test("are what a part of other bytes has in it, wherever that begins")
+    func slice() async throws {
+        let device = try await PhotoDevice()
+        let part = Data(content(140_000))[5..<135_005]
+        let id = try await device.attachments.add(part)
+        let isSame = try await device.attachments.data(of: id) == Data(part)
+        #expect(isSame)
+        await device.close()
+    }
+
     @Test("are given whole up to as many bytes as they may have, and refused beyond")
     func limit() async throws {
         let device = try await PhotoDevice()

@@ -108,6 +108,24 @@ struct StreamTests {
         #expect(server.connectionCount == 1)
     }
 
+    @Test(
+        "a stream on a connection that was used before has the time that it says itself, and not that of the one before"
+    )
+    func timeoutAfterReuse() async throws {
+        let server = try ScriptedServer { request in
+            guard request.target.hasSuffix("/slow") else {
+                return [.send(Array(response("200 OK", keepsOpen: true).utf8)), .keepOpen]
+            }
+            return [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n".utf8))]
+                + [.drip([UInt8](repeating: 0x41, count: 20), milliseconds: 125)]
+        }
+        _ = try await transport.send(.to(server, timeout: .seconds(1)))
+        let sink = Sink()
+        _ = try await send(.to(server, .get, "/slow", timeout: .seconds(2))) { sink.take($0) }
+        #expect(sink.all.count == 20)
+        #expect(server.connectionCount == 1)
+    }
+
     @Test("a server that takes nothing holds the source up, and ends it in the end")
     func backPressure() async throws {
         let server = try ScriptedServer(readsBodies: false) { _ in [.hold] }

@@ -32,11 +32,7 @@ struct CreatedAtColumnTests {
         arguments: ["text", "content"]
     )
     func update(_ name: String) async throws {
-        let table = TableDefinition(
-            "TodoItem",
-            columns: [.init(name, .string, wireName: "text"), .init("complete", .bool), .init("due", .date)]
-        )
-        try await SyncWorld.with(.datasync, laptopTable: table) { world in
+        try await SyncWorld.with(.datasync, laptopTable: todoTable(callingText: name)) { world in
             try Self.seed(world.emulator)
             let laptop = world.laptop
             try await laptop.pull()

@@ -9,6 +9,14 @@ let todoTable = TableDefinition(
     columns: [.init("text", .string), .init("complete", .bool), .init("due", .date)]
 )
 
+/// The same table, whose column of text has another name here than on the server.
+func todoTable(callingText name: String) -> TableDefinition {
+    TableDefinition(
+        "TodoItem",
+        columns: [.init(name, .string, wireName: "text"), .init("complete", .bool), .init("due", .date)]
+    )
+}
+
 func makeStore(_ table: TableDefinition = todoTable, handlesOperations: Bool = true) throws -> MemoryStore {
     MemoryStore(try StoreSchema([table]), handlesSyncTableOperations: handlesOperations)
 }

@@ -93,10 +93,7 @@ struct UndeclaredTableTests {
         arguments: ["text", "content"]
     )
     func unsuitable(_ name: String) async throws {
-        let definition = TableDefinition(
-            "TodoItem",
-            columns: [.init(name, .string, wireName: "text"), .init("complete", .bool), .init("due", .date)]
-        )
+        let definition = todoTable(callingText: name)
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             let store = MemoryStore(try StoreSchema([definition]), keepsUnknownColumns: false)

@@ -51,6 +51,24 @@ struct WALTests {
         #expect(!FileSystem.exists(StoreFiles(folder.database.path).wal))
     }
 
+    @Test(
+        "starts anew under writes that follow each other without a pause",
+        arguments: [EncryptedStoreOptions.Durability.full, .normal]
+    )
+    func bounded(_ durability: EncryptedStoreOptions.Durability) async throws {
+        let folder = try TestFolder()
+        let table = TableDefinition("items", columns: [.init("content", .bytes)])
+        let store = try await EncryptedStore.open(in: folder, [table], durability: durability, checkpointDelay: nil)
+        var longest = 0
+        for number in 0..<40 {
+            let content = [UInt8](repeating: UInt8(number), count: 1 << 20)
+            try await store.upsert([Record(id: .string("\(number % 4)"), ["content": .bytes(content)])], table: "items")
+            longest = max(longest, logSize(in: folder))
+        }
+        #expect(longest < 20 << 20, "of 40 MiB that were written")
+        await store.close()
+    }
+
     @Test("is emptied half a second after the last commit unless a test says otherwise")
     func ordinaryDelay() {
         #expect(EncryptedStoreOptions().checkpointDelay == .milliseconds(500))

@@ -45,7 +45,7 @@ final class AheadRules: Sendable {
         let next = try reader.first(later)?["aheadFrom"]?.dateValue
         let room = try work.spaceLimit - reader.spaceTaken() - claims.withLock { Self.sum($0) }
         let arriving = Column("id").isAny(of: running.map { .string($0.id.text) })
-        // Further away is none but after the clock was set back.
+        // As `AttachmentWork.isDue` says.
         let due = missing.filtered(by: aheadFrom <= .date(now) || aheadFrom > .date(day))
         let length = Column("length")
         let fits = room > 0 ? length == .null || length <= .int64(room) || arriving : arriving

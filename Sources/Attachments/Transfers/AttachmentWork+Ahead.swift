@@ -70,11 +70,17 @@ extension AttachmentWork {
             .allSatisfy { try AttachmentRemovals.standing(of: $0, &reader) == .withdrawn }
     }
 
+    /// Whether a file may be fetched that was noted, or put off, for a time. Further away than a day is none but after the clock
+    /// was set back.
+    static func isDue(_ time: Timestamp, _ now: Timestamp) -> Bool {
+        time.milliseconds <= now.milliseconds || time.milliseconds > now.milliseconds + longestAbsence
+    }
+
     /// Fetches a file that nobody waits for, if there is room for it.
     func downloadAhead(_ id: AttachmentID) async throws {
         // Who chose it may have read the list before it was put off.
-        guard let file = try await file(id), let time = file.aheadFrom, time.milliseconds <= now.milliseconds,
-            !file.isWanted, !file.isHere, let transport
+        guard let file = try await file(id), let time = file.aheadFrom, Self.isDue(time, now), !file.isWanted,
+            !file.isHere, let transport
         else { return }
         guard try await isWantedAhead(id) else {
             try await forget(file)

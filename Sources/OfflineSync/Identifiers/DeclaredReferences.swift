@@ -1,6 +1,5 @@
 internal import SyncContract
 internal import SyncMachines
-internal import Synchronization
 
 /// References from before they were declared, or before the server was said to choose the ids of what they name: until then rows
 /// have the server's ids in them. Which were gone through is remembered in the rows of `MS_TableConfig`.
@@ -86,28 +85,5 @@ struct DeclaredReferences {
             || IdentifierMapping.hasFormerID(id, in: table, &transaction)
             || OperationQueue.operation(for: id, in: table, &transaction, schema) != nil
             || ItemMemoryStorage.isDroppedInsert(id, of: table, &transaction)
-    }
-}
-
-extension SyncContext {
-    /// Whether every declared reference is known to hold local ids.
-    private var areReferencesTranslated: Bool { coordination.areReferencesTranslated.load(ordering: .relaxed) }
-
-    /// Translates references that were declared since the last exchange, in a turn of the gate: waiting changes may have them.
-    func translateDeclaredReferencesInTurn() async throws {
-        try await followDeclarations()
-        guard !areReferencesTranslated else { return }
-        try await coordination.gate.withTurn { try await translateDeclaredReferences() }
-    }
-
-    /// The same for who has that turn.
-    func translateDeclaredReferences() async throws {
-        try await followDeclarations()
-        guard !areReferencesTranslated else { return }
-        let references = DeclaredReferences(store.schema)
-        if try await store.read({ try references.haveChanged(&$0) }) {
-            try await store.write { try references.translate(&$0) }
-        }
-        coordination.areReferencesTranslated.store(true, ordering: .relaxed)
     }
 }

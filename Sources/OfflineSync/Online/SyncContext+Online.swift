@@ -30,13 +30,9 @@ extension SyncContext {
         _ name: String,
         of type: Item.Type = Item.self
     ) throws(SyncError) -> RemoteTable<Item> where Item.ID: RowID {
-        var definition = TableDefinition(name, columns: [])
-        if let declared = store.schema.tables.first(where: { $0.name == name }) {
-            definition = declared
-        } else if let described = try? TableDefinition(type, named: name) {
-            definition = described
-        }
-        let untyped = try remoteTable(definition)
+        let untyped = try remoteTable(
+            store.schema.tables.first { $0.name == name } ?? .described(by: type, named: name)
+        )
         return RemoteTable(untyped.definition, untyped.base, events)
     }
 
@@ -140,6 +136,19 @@ extension SyncContext {
                 )
             }
             return online
+        }
+    }
+}
+
+extension TableDefinition {
+    /// The table of an item type; without columns where that cannot be described.
+    fileprivate static func described<Item: TableItem>(by type: Item.Type, named name: String) -> TableDefinition
+    where Item.ID: RowID {
+        do {
+            return try TableDefinition(type, named: name)
+        } catch {
+            // Its rows come as JSON has them, and the reading of one says what does not fit.
+            return TableDefinition(name, columns: [])
         }
     }
 }

@@ -134,7 +134,7 @@ extension SyncContext {
             let whole = RequestCounter()
             do {
                 try await checkReset()
-                try await translateDeclaredReferencesInTurn()
+                try await prepareExchangeInTurn()
                 var forbidden: SyncError?
                 do {
                     if order == .pushFirst, pushes { push = try await pushWaiting(of: names, partOf: whole) }

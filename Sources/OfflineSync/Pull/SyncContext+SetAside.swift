@@ -27,7 +27,7 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             do {
                 try await checkReset()
-                try await translateDeclaredReferencesInTurn()
+                try await prepareExchangeInTurn()
                 let tables = store.schema.syncedTables
                 try await store.write { transaction in
                     for table in tables { try SetAsideStorage.makeDue(table, &transaction) }

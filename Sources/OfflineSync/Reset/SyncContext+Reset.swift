@@ -138,7 +138,7 @@ extension SyncContext {
         // After the push that is under way.
         try await coordination.gate.withTurn {
             // What waits is held against rows whose references are translated.
-            try await translateDeclaredReferences()
+            try await prepareExchange()
             try await set { transaction in
                 guard try !ResetStage.stored(&transaction).isBegun || anew else {
                     try self.dropRowsBroughtAnew(by: pulls, &transaction)

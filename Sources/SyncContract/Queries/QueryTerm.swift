@@ -49,12 +49,14 @@ extension QueryTerm {
     @_disfavoredOverload
     public func isAny(of values: some Sequence<Value>) -> QueryPredicate { isAny(of: Array(values)) }
 
-    /// Whether the term lies in a range, its ends included: `1...5 ~= $0.count`. A null lies in none.
+    /// Whether the term lies in a range, its ends included: `1...5 ~= $0.count`. A null lies in none. It is compared as by `>=` and
+    /// `<=`: values that are kept as text, such as those of enums and UUIDs, by that.
     public static func ~= (range: ClosedRange<Value.Base>, term: Self) -> QueryPredicate where Value.Base: Comparable {
         term.isBounded(.greaterOrEqual, range.lowerBound) && term.isBounded(.lessOrEqual, range.upperBound)
     }
 
-    /// Whether the term lies in a range without its upper end: `monday..<sunday ~= $0.due`. A null lies in none.
+    /// Whether the term lies in a range without its upper end: `monday..<sunday ~= $0.due`. A null lies in none. It is compared as
+    /// by `>=` and `<`.
     public static func ~= (range: Range<Value.Base>, term: Self) -> QueryPredicate where Value.Base: Comparable {
         term.isBounded(.greaterOrEqual, range.lowerBound) && term.isBounded(.less, range.upperBound)
     }
