@@ -15,7 +15,13 @@ import VirtualTime
 
 @Suite("Files that are fetched before somebody asks for them", .timeLimit(.minutes(5)))
 struct AheadTests {
-    let emulator = Emulator(EmulatorConfiguration(tables: ["Coupon"]))
+    let emulator: Emulator
+
+    init() {
+        var configuration = EmulatorConfiguration(tables: ["Coupon"])
+        configuration.pageSize = 1_000
+        emulator = Emulator(configuration)
+    }
 
     private func device(
         _ ahead: AttachmentsAhead = .none,
