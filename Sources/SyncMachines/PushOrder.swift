@@ -152,6 +152,12 @@ package struct PushOrder: Sendable {
     /// Whether two operations come before each other.
     package func areOne(_ number: Int64, _ other: Int64) -> Bool { unitOf[number].map { $0 == unitOf[other] } ?? false }
 
+    /// Whether an operation comes right before another one, be it that it comes after it as well.
+    package func isRightBefore(_ number: Int64, _ other: Int64) -> Bool {
+        guard let unit = unitOf[number], let next = unitOf[other] else { return false }
+        return unit == next || units[unit].successors.contains(next)
+    }
+
     /// What comes after an operation, be it that it comes before it as well.
     package func followers(of number: Int64) -> Set<Int64> {
         guard let first = unitOf[number] else { return [] }

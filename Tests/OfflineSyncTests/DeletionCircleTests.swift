@@ -98,6 +98,30 @@ struct DeletionCircleTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test(
+        "what goes ahead of a deletion goes behind what stands before it in its group, however many are sent at a time",
+        arguments: [1, 8],
+        [false, true]
+    )
+    func aheadInOrder(parallel: Int, isRefused: Bool) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tables.share()
+        for id in ["p", "x"] { try await tasks.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        try await writeGroups()
+        let before = server.begun.count
+        server.script = { [server] id in
+            guard id == "p" else { return }
+            // Enough for the others, which are prepared, to have begun.
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(server.begun.dropFirst(before) == ["p"])
+            if isRefused { throw RemoteError(.refused, "on purpose", status: 422) }
+        }
+        let report = try await context.push()
+        #expect(report.failures.map(\.itemID) == (isRefused ? ["p"] : []))
+        #expect(server.begun.dropFirst(before) == (isRefused ? ["p"] : ["p", "t", "l", "x"]))
+    }
+
     @Test("which waits with it while it waits for something else", arguments: [1, 8])
     func laterGroupBehindAConflict(parallel: Int) async throws {
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))

@@ -155,7 +155,8 @@ struct DeletionOrderTests {
         server.change("l", "theirs")
         let report = try await context.push()
         #expect(report.notTaken.isEmpty && report.waiting == 0)
-        #expect(server.written.suffix(2) == ["t", "l"])
+        // Several at a time, the inserts go beside them.
+        #expect(server.written.filter { ["t", "l"].contains($0) }.suffix(2) == ["t", "l"])
         #expect(try await context.operations().isEmpty)
     }
 

@@ -81,10 +81,15 @@ struct PushPlan: Sendable {
             && !underWay.values.contains { $0.references?.isTied(to: references) ?? false }
     }
 
-    /// What is sent ahead takes the place of its follower: what that has to wait for goes before both.
+    /// What is sent ahead takes the place of its follower: what that has to wait for goes before both. Others may have been sent
+    /// ahead that stand before it in its groups: it waits for their answers, by which it may be held back.
     private func isInTurn(_ number: Int64, aheadOf follower: Int64?) -> Bool {
         guard let follower else { return !isMember(number) || order.maySend(number) }
-        return (!isMember(number) || order.isLeft(number)) && (!isMember(follower) || order.maySend(follower))
+        return (!isMember(number) || isLeftAhead(number)) && (!isMember(follower) || order.maySend(follower))
+    }
+
+    private func isLeftAhead(_ number: Int64) -> Bool {
+        order.isLeft(number) && !underWay.keys.contains { order.isRightBefore($0, number) }
     }
 
     /// Whether an operation has had its turn in this push, or is under way.
