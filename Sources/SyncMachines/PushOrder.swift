@@ -15,7 +15,8 @@
 ///    changed by earlier groups as well: what these wait for is said by the first three rules.
 /// 5. **Nothing else waits:** groups without an item in common, and changes outside of groups, pass by.
 /// 6. **A row goes before those that refer to it,** wherever its group has put it: whoever chooses sends it in the place
-///    of the first of those, ahead of what else it would follow. What goes before that one goes before both.
+///    of the first of those, ahead of what else it would follow, unless that is under way. What goes before that one goes before
+///    both.
 ///
 /// A change outside of any group stands where the operation stands that holds it. What of an operation was taken by the
 /// server does not count any more: an item that was changed while it was on its way keeps only what came later.
