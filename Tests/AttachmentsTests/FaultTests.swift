@@ -121,6 +121,29 @@ struct FaultTests {
         await device.close()
     }
 
+    /// What there is to do is read while transfers end.
+    @Test("are not asked for by a list from before they were refused")
+    func refusedMeanwhile() async throws {
+        let device = try await PhotoDevice()
+        let id = AttachmentID.make()
+        let refusal = RemoteError(.refused, "no", status: 413)
+        device.server.set { $0.kind == .state ? .answered : .failed(refusal) }
+        await #expect(throws: RemoteError.self) { try await device.attachments.fetch([id]) }
+        let (_, own) = try await device.addAndSend([1])
+        device.server.put([1], as: id)
+        device.server.set { _ in .answered }
+        device.server.forgetRequests()
+        let work = try device.core.work
+        for transfer in [Transfer(.download, id), Transfer(.upload, own), Transfer(.ahead, id)] {
+            #expect(await work.perform(transfer).0 == .done)
+        }
+        #expect(device.server.requests == [])
+        for file in [id, own] { try await device.attachments.retry(file) }
+        try await device.attachments.settle()
+        #expect(Set(device.server.requests.map(\.id)) == [id, own])
+        await device.close()
+    }
+
     @Test("of which the server says that it has more or other than there is are left to the app")
     func otherState() async throws {
         for there in [content(11), content(9)] {

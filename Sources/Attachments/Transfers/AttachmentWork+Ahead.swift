@@ -78,9 +78,9 @@ extension AttachmentWork {
 
     /// Fetches a file that nobody waits for, if there is room for it.
     func downloadAhead(_ id: AttachmentID) async throws {
-        // Who chose it may have read the list before it was put off.
+        // Who chose it may have read the list before it was put off, or refused.
         guard let file = try await file(id), let time = file.aheadFrom, Self.isDue(time, now), !file.isWanted,
-            !file.isHere, let transport
+            !file.isHere, file.failure == nil, let transport
         else { return }
         guard try await isWantedAhead(id) else {
             try await forget(file)

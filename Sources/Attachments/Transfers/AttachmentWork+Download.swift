@@ -5,7 +5,10 @@ internal import SyncContract
 extension AttachmentWork {
     /// Fetches what is missing of a file that is wanted here.
     func download(_ id: AttachmentID) async throws {
-        guard let file = try await file(id), file.isWanted, !file.isHere, let transport else { return }
+        // Who chose it may have read the list before it was refused.
+        guard let file = try await file(id), file.isWanted, !file.isHere, file.failure == nil, let transport else {
+            return
+        }
         try await fetch(file, transport) { _ in }
         let now = now
         try await note(file) {

@@ -12,7 +12,8 @@ extension AttachmentWork {
             let file = try reader.attachment(id)
             return (file, try file?.isDue == true || references.wereTaken(id, &reader))
         }
-        guard let file = found, isDue, file.isHere, !file.isOnServer, let transport else { return }
+        // Who chose it may have read the list before it was refused.
+        guard let file = found, isDue, file.isHere, !file.isOnServer, file.failure == nil, let transport else { return }
         states.travels(id, .uploading(0))
         defer { states.travels(id, nil) }
         let reader = try await open(file)
