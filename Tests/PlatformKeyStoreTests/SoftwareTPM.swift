@@ -21,13 +21,14 @@ final class SoftwareTPM: Sendable {
                 "swtpm",
                 [
                     "socket", "--tpm2", "--tpmstate", "dir=\(folder.path("state"))", "--server",
-                    "type=unixio,path=\(socket)", "--ctrl", "type=unixio,path=\(socket).ctrl", "--flags",
-                    "not-need-init,startup-clear",
+                    "type=unixio,path=\(socket)", "--ctrl", "type=unixio,path=\(socket).ctrl", "--pid",
+                    "file=\(folder.path("pid"))", "--flags", "not-need-init,startup-clear",
                 ]
             )
         )
-        // The second of the two, and the program listens before it names either.
-        try await looking { FileManager.default.fileExists(atPath: socket + ".ctrl") || !process.isRunning }
+        // Written once the program listens on both; a socket has a name before anybody listens there.
+        let listening = folder.path("pid")
+        try await looking { FileManager.default.fileExists(atPath: listening) || !process.isRunning }
     }
 
     var unlocker: TPMUnlocker { TPMUnlocker(transport: "swtpm:path=\(folder.path("tpm"))", label: "TPM") }
@@ -36,7 +37,7 @@ final class SoftwareTPM: Sendable {
     func stop() async throws {
         process.signal(SIGTERM)
         _ = await process.result()
-        for name in ["tpm", "tpm.ctrl"] where FileManager.default.fileExists(atPath: folder.path(name)) {
+        for name in ["tpm", "tpm.ctrl", "pid"] where FileManager.default.fileExists(atPath: folder.path(name)) {
             try FileManager.default.removeItem(atPath: folder.path(name))
         }
     }
