@@ -373,9 +373,9 @@ var testTargets: [Target] {
         .testTarget(
             name: "OfflineSyncTests",
             dependencies: [
-                "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
-                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers", "SQLCipherStore",
-                "SQLCipherStoreTestSupport", "ItemCoding", "ChildProcesses", "QueryGenerator",
+                "OfflineSync", "SyncMachines", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore",
+                "DatasyncHTTP", "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
+                "SQLCipherStore", "SQLCipherStoreTestSupport", "ItemCoding", "ChildProcesses", "QueryGenerator",
             ]
         ),
         .testTarget(

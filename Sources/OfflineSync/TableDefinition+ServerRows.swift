@@ -41,6 +41,9 @@ extension TableDefinition {
 }
 
 extension FieldValue {
+    /// Whether a column that refers to rows names one by this: what servers of .NET keep in the place of a null does not.
+    var namesRow: Bool { stringValue.map { !$0.isEmpty && !$0.isZeroUUID } ?? false }
+
     /// Whether this is what a server of .NET keeps in a column that takes no null when it is sent none: the default of the
     /// column's type, a day, a time and a UUID among them, which are text here.
     fileprivate var isDefaultOfServers: Bool {

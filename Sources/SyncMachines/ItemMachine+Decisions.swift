@@ -41,6 +41,12 @@ extension ItemMachine {
                 memory.decided(over: shown.version, from: waiting.baseVersion)
             }
             if !shown.isDeleted { memory.isDeleted = false }
+            // What a pull has passed over was decided about.
+            if let passedOver = waiting.shown, passedOver.version != nil, passedOver.version == shown.version,
+                !passedOver.contradicts(shown)
+            {
+                waiting.asksForRow = false
+            }
             waiting.rebase(onto: shown)
             waiting.isForced = shown.version == nil
             if waiting.kind != .delete { waiting.kind = .update }

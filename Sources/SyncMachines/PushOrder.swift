@@ -153,10 +153,16 @@ package struct PushOrder: Sendable {
     /// Whether two operations come before each other.
     package func areOne(_ number: Int64, _ other: Int64) -> Bool { unitOf[number].map { $0 == unitOf[other] } ?? false }
 
-    /// Whether an operation comes right before another one, be it that it comes after it as well.
-    package func isRightBefore(_ number: Int64, _ other: Int64) -> Bool {
-        guard let unit = unitOf[number], let next = unitOf[other] else { return false }
-        return unit == next || units[unit].successors.contains(next)
+    /// Whether an operation comes before another one, through whatever stands between them, be it that it comes after it as well.
+    package func comesBefore(_ number: Int64, _ other: Int64) -> Bool {
+        guard let unit = unitOf[number], let target = unitOf[other] else { return false }
+        var (open, found): ([Int], Set<Int>) = ([unit], [])
+        // What comes after a unit stands in front of it.
+        while let next = open.popLast() {
+            if next == target { return true }
+            open += units[next].successors.filter { $0 >= target && found.insert($0).inserted }
+        }
+        return false
     }
 
     /// What comes after an operation, be it that it comes before it as well.

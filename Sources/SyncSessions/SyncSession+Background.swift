@@ -204,7 +204,8 @@ extension SyncSession {
                 throw error
             } catch  where error.isOfOnePull {
                 failures.count += 1
-                (failures.first, failures.broken) = (failures.first ?? error, 0)
+                failures.first = failures.first ?? error
+                if error.isAnswer { failures.broken = 0 }
             } catch  where error.mayBeOfOnePull {
                 failures.count += 1
                 // The others are made all the same; when three in a row break off, nothing gets through.
@@ -260,7 +261,7 @@ private final class BackgroundResults: Sendable {
                 // The store was locked or closed meanwhile, or the task cancelled: what was done is told all the same.
             }
             if let changes { untold = untold.adding(PushReport(pushed: changes.total - changes.count)) }
-            whole = untold.adding(push)
+            whole = untold.adding(push, withWhatItLeft: true)
         }
         return SyncReport(push: whole, pulls: pulls, isComplete: isComplete)
     }

@@ -95,7 +95,7 @@ extension SyncSession {
     private func ended(_ direction: SyncDirection) -> SyncError {
         let (phase, error, refusal) = running.withLock { running in
             let isOpen = direction.isDisjoint(with: running.machine.suspended)
-            return (running.machine.phase, running.error?.error, isOpen ? running.pullError : nil)
+            return (running.machine.phase, running.error?.error.ofApp, isOpen ? running.pullError : nil)
         }
         switch phase {
         case .inactive: return SyncError(.sessionEnded, "The session is not started; start it, then wait.")

@@ -99,7 +99,7 @@ public final class SyncSession: Sendable, Observable {
     /// What went wrong last; nil after success. What goes wrong in one pull alone stays until that succeeds.
     public var error: (any Error)? {
         registrar.access(self, keyPath: \.error)
-        return published.withLock { $0.error?.error }
+        return published.withLock { $0.error?.error.ofApp }
     }
 
     /// The state now and whenever it changes. A loop that does not keep up misses older ones, never the last. It ends with

@@ -98,6 +98,41 @@ struct DroppedFileTests {
     func edited() async throws { #expect(try await isSent(.column, .column, isEdited: true)) }
 
     @Test(
+        "is not sent where what names it stays on the device since, although the server has had it",
+        arguments: [Place.localColumn, .localTable],
+        Dropping.allCases
+    )
+    func localSince(place: Place, dropping: Dropping) async throws {
+        func tables(_ place: Place) throws -> StoreSchema {
+            try StoreSchema([TableDefinition(Coupon.self), place.table]).withAttachments()
+        }
+        func reopened(_ device: PhotoDevice, _ schema: StoreSchema) async throws -> PhotoDevice {
+            await device.close()
+            return try await PhotoDevice(
+                in: device.folder,
+                server: device.server,
+                rows: device.rows,
+                clock: device.clock,
+                schema: schema
+            )
+        }
+        var device = try await PhotoDevice(schema: tables(.column))
+        let first = try await device.attachments.add(Data([1]))
+        try await device.context.table("Gallery").insert(["title": "a", "photo": .string(first.text)], id: "a")
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(device.server[first]?.isComplete == true)
+        device = try await reopened(device, tables(place))
+        let second = try await device.attachments.add(Data([2]))
+        try await device.context.table("Gallery").insert(["title": "b", "photo": .string(second.text)], id: "b")
+        _ = try await device.context.push()
+        device = try await reopened(device, schema(dropping: dropping, of: place))
+        try await device.attachments.settle()
+        #expect(device.server[second] == nil)
+        await device.close()
+    }
+
+    @Test(
         "is not sent when the server has no such column",
         arguments: [Place.localColumn, .localColumnBesideAnotherName, .localTable],
         Dropping.allCases

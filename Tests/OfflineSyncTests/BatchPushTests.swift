@@ -155,6 +155,17 @@ struct BatchPushTests {
         #expect(server.batchSizes.isEmpty)
     }
 
+    @Test("any number at a time where the remote says so, beside each other, too", arguments: [1, 8])
+    func anyNumber(parallel: Int) async throws {
+        let server = BatchServer(.max)
+        let store = try makeStore()
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        let todos = try context.table("TodoItem")
+        for id in 1...20 { try await todos.insert(["text": "milk"], id: "\(id)") }
+        #expect(try await context.push().pushed == 20)
+        #expect(server.batchSizes.allSatisfy { $0 <= 256 })
+    }
+
     @Test("eight batches at a time, and no row twice")
     func parallel() async throws {
         try await insert(1...300)

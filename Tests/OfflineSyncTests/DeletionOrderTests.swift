@@ -264,7 +264,8 @@ struct DeletionOrderTests {
         if isRefused { server.script = { id in if id == "x" { throw RemoteError(.refused, "no", status: 422) } } }
         var report = try await context.push()
         #expect(report.failures.map(\.itemID) == (isRefused ? ["x"] : []))
-        #expect(report.waiting == (isRefused ? 1 : 0))
+        // The deletion waits for a part of the other group, and what comes after it in its own waits with it.
+        #expect(report.waiting == (isRefused ? 2 : 0))
         #expect(server.written.dropFirst(2).isEmpty == isRefused)
         server.script = { _ in }
         try await context.retryRefused()
@@ -342,5 +343,23 @@ struct DeletionOrderTests {
     private func preparingContext(_ parallel: Int) -> SyncContext {
         let options = SyncOptions(parallelOperations: parallel)
         return SyncContext(store: store, remote: server, options: options, clock: ManualClock())
+    }
+
+    @Test("a deletion that is sent again in its turn waits for a change that has joined the queue since")
+    func againBehindANewChange() async throws {
+        let (server, tasks) = (server, tasks)
+        try await tables.share()
+        server.change("l", "l")
+        try await lists.delete("l")
+        let switched = Switch()
+        server.script = { id in
+            guard id == "l", !switched.isOn else { return }
+            switched.isOn = true
+            try await tasks.update(Record(id: "t", ["list": .null]))
+        }
+        let report = try await context.push()
+        #expect(report.failures.isEmpty && report.conflicts.isEmpty && report.waiting == 1)
+        #expect(try await context.push().pushed == 2)
+        #expect(server.written.suffix(2) == ["t", "l"])
     }
 }

@@ -151,6 +151,62 @@ struct GroupPushTests {
         #expect(server.begun == ["x", "y", "a", "b"])
     }
 
+    @Test("leave nothing behind that comes back into the queue where the push has passed", arguments: [false, true])
+    func takenBackBehind(isGrouped: Bool) async throws {
+        if isGrouped {
+            try await write("y", "z")
+            _ = try await context.push()
+            try await todos.update(Record(id: "y", ["text": "1"]))
+            try await todos.insert(["text": "s"], id: "s")
+            let todos = todos
+            try await context.write { tx in
+                try tx.update(Record(id: "z", ["text": "2"]), in: todos)
+                try tx.delete("y", from: todos)
+            }
+        } else {
+            for id in ["x", "y", "z"] { try await todos.insert(["text": .string(id)], id: id) }
+        }
+        let sent = server.begun.count
+        server.script = { [todos, server] id in
+            if !isGrouped, id == "x" { try await todos.delete("y") }
+            if id == "z", server.begun.count == sent + 2 { try await todos.undoDelete("y") }
+        }
+        let report = try await context.push()
+        #expect(server.begun.dropFirst(sent) == (isGrouped ? ["s", "z", "y"] : ["x", "z", "y"]))
+        #expect(report.pushed == 3 && report.waiting == 0 && report.overtaken == 0)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("are told as waiting also where a conflict of something else is stored")
+    func waitingBesideAConflict() async throws {
+        try await todos.insert(["text": "z"], id: "z")
+        _ = try await context.push()
+        server.change("z", "theirs")
+        try await todos.update(Record(id: "z", ["text": "mine"]))
+        #expect(try await context.push().conflicts.map(\.itemID) == ["z"])
+        try await write("a")
+        try await write("b", "d")
+        let switched = Switch()
+        server.script = { [self] _ in
+            guard !switched.isOn else { return }
+            switched.isOn = true
+            try await write("c", "b", text: "bread")
+        }
+        let report = try await context.push()
+        #expect(report.waiting == 2 && report.conflicts.map(\.itemID) == ["z"])
+        #expect(try await context.push().waiting == 0)
+    }
+
+    @Test("are not told as waiting where what they wait for is refused, which tells of them")
+    func waitingBehindARefusal() async throws {
+        try await write("a", "b", "c")
+        try await write("e")
+        server.script = { id in if id == "a" { throw RemoteError(.refused, "no", status: 422) } }
+        let report = try await context.push()
+        #expect(report.failures.map(\.itemID) == ["a"] && report.waiting == 0)
+        #expect(server.begun == ["a", "e"])
+    }
+
     @Test("wait for an item whose deletion is taken back while it is on its way")
     func deletionTakenBack() async throws {
         try await write("a")

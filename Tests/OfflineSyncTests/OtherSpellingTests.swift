@@ -56,4 +56,37 @@ struct OtherSpellingTests {
             #expect(world.toldByServer() == ["shopping: oat milk"])
         }
     }
+
+    /// How a row of others comes to name the list.
+    enum Naming: CaseIterable { case afterwards, before, withinOnePull }
+
+    @Test("a row of others that names one in other letters than the server's names that", arguments: Naming.allCases)
+    func namedByOthers(_ naming: Naming) async throws {
+        try await AssignedIDWorld.with(.azureMobileApps) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            let list = "A1B2C3D4-0000-4000-8000-000000000001"
+            let rows: [(table: String, row: [String: JSONValue])] = [
+                ("Lists", ["id": .string(list), "text": "shopping"]),
+                ("Tasks", ["id": "t1", "text": "milk", "list": .string(list.lowercased())]),
+                ("Tasks", ["id": "t2", "text": "bread", "list": .string(list)]),
+            ]
+            for (table, row) in naming == .before ? rows.reversed() : rows {
+                try world.emulator.seed([row], in: table)
+                if naming != .withinOnePull { try await phone.pullAll() }
+            }
+            try await phone.pullAll()
+            try await laptop.pullAll()
+            for device in [phone, laptop] {
+                #expect(try await device.told() == ["shopping: bread", "shopping: milk"])
+            }
+            let here = try #require(try await phone.lists.id(ofServerID: list))
+            #expect(try await phone.lists.serverID(of: here) == list)
+            let task = try #require(try await phone.tasks.id(ofServerID: "t1"))
+            try await phone.tasks.update(Record(id: .string(task), ["text": "oat milk"]))
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(try await phone.told() == ["shopping: bread", "shopping: oat milk"])
+        }
+    }
 }

@@ -85,6 +85,62 @@ struct ParallelPushTests {
         #expect(try await context.operations().count == 2)
     }
 
+    /// Settles a conflict for this device, and is asked until the push has ended for another operation before it is sent again.
+    private final class SettlingDelegate: SyncContextDelegate {
+        private let asked = Mutex(0)
+        let wait: @Sendable () async throws -> Void
+
+        init(_ wait: @escaping @Sendable () async throws -> Void) { self.wait = wait }
+
+        func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
+            guard operation.itemID == "1" else { return }
+            let count = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            if count == 2 { try await wait() }
+        }
+
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? { .keepMine }
+    }
+
+    @Test(
+        "do not leave when the push has ended while somebody was asked about what was settled",
+        .timeLimit(.minutes(1))
+    )
+    func endedWhileAskingAgain() async throws {
+        try await insert(1...1)
+        _ = try await context.push()
+        server.change("1", "theirs")
+        try await todos.update(Record(id: "1", ["text": "mine"]))
+        try await insert(2...2)
+        let number = try #require(try await context.operations().last?.id)
+        let stored = { @Sendable [store] in
+            try await store.read(table: SystemTables.operations.name, itemID: .int64(number))
+        }
+        let asked = Gate(opensAfter: 2)
+        server.script = { id in
+            guard id == "2" else { return }
+            await asked.pass()
+            throw RemoteError(.unauthorized, "on purpose")
+        }
+        let delegate = SettlingDelegate {
+            let sent = try await stored()
+            await asked.pass()
+            while try await stored() == sent { await Task.yield() }
+        }
+        context.delegate = delegate
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+        #expect(server.begun.filter { $0 == "1" }.count == 2, "at first, and when it met the conflict")
+        server.script = { _ in }
+        context.delegate = nil
+        #expect(try await context.push().pushed == 2)
+        #expect(server.texts == ["1": "mine", "2": "milk"])
+    }
+
     @Test("are 1 to 8, one by default")
     func bounds() async throws {
         #expect(SyncOptions().parallelOperations == 1)
@@ -166,8 +222,9 @@ struct ParallelPushTests {
     @Test("hold back what a group puts behind one that was on its way when the group was written")
     func writtenMeanwhile() async throws {
         for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }
-        // Two are chosen; the second one is recorded and the order is made anew; then nothing is chosen.
-        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 3))
+        // Two are chosen; the second one is recorded, the order is made anew, and nothing is chosen, all in one transaction:
+        // between two of them another group could be written, and so on.
+        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 2))
         let watched = FaultyStore(store) { call in
             if call.writes { choosing.open() }
             return nil

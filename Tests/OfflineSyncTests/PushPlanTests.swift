@@ -1,4 +1,5 @@
 import SyncContract
+import SyncMachines
 import Testing
 
 @testable import OfflineSync
@@ -12,6 +13,26 @@ struct PushPlanTests {
             through: .max,
             GroupStorage.Groups(revision: 0, members: [])
         )
+    }
+
+    @Test("is looked for where no long run of a group's operations stands, whose numbers are known")
+    func stretches() throws {
+        let numbers: [ClosedRange<Int64>] = [2...3, 101...300, 401...440, 501...700]
+        let members = numbers.flatMap(Array.init)
+            .map { number in
+                let membership = GroupMembership(group: 1, first: number, last: number, editCounter: 0)
+                return GroupStorage.Member(number: number, table: "lists", memberships: [membership], isToSend: true)
+            }
+        let groups = GroupStorage.Groups(revision: 1, members: members)
+        let plan = PushPlan(try ReferringTables.schema.get(), tables: nil, through: 1_000, groups)
+        #expect(plan.stretch(after: 0, through: 1_000) == 1...100)
+        #expect(plan.stretch(after: 50, through: 80) == 51...80)
+        #expect(plan.stretch(after: 100, through: 1_000) == 301...500)
+        #expect(plan.stretch(after: 200, through: 300) == nil)
+        #expect(plan.stretch(after: 499, through: 1_000) == 500...500)
+        #expect(plan.stretch(after: 500, through: 1_000) == 701...1_000)
+        #expect(plan.stretch(after: 700, through: 700) == nil)
+        #expect(plan.stretch(after: 1_000, through: 1_000) == nil)
     }
 
     @Test("is found at once for each of many that wait for one that stays")

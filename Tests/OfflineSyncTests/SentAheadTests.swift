@@ -62,4 +62,29 @@ struct SentAheadTests {
         try await tasks.update(Record(id: "t", ["list": "l"]))
         try await expectRefusalKeepsBack(parallel: 1)
     }
+
+    @Test(
+        "stay behind what is refused anywhere before them in their group, however many are sent at a time",
+        arguments: [1, 8]
+    )
+    func behindRefusedFarther(parallel: Int) async throws {
+        let (lists, tasks) = (lists, tasks)
+        try await prepare()
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        _ = try await context.push()
+        try await self.context.write { transaction in
+            try transaction.update(Record(id: "u", ["text": "changed"]), in: tasks)
+            try transaction.insert(["text": "m"], id: "m", into: tasks)
+            try transaction.insert(["text": "l"], id: "l", into: lists)
+        }
+        try await tasks.insert(["text": "of l", "list": "l"], id: "t")
+        let sent = server.begun.count
+        server.script = { id in if id == "u" { throw RemoteError(.refused, "no", status: 422) } }
+        #expect(try await context.push().failures.map(\.itemID) == ["u"])
+        #expect(server.begun.dropFirst(sent) == ["u"])
+        server.script = { _ in }
+        try await context.retryRefused()
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(try await context.operations().isEmpty)
+    }
 }

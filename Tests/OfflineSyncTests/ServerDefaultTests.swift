@@ -15,19 +15,21 @@ struct ServerDefaultTests {
         .init("day", .string),
         .init("at", .string), .init("photo", .bytes), .init("extra", .json), .init("count", .int64),
         .init("price", .decimal), .init("open", .bool),
+        .init("brand", .string, references: "Brand"), .init("shop", .string, references: "Brand"),
     ]
 
     private let emulator = Emulator(
         EmulatorConfiguration(tables: [
+            "Brand",
             EmulatedTableDefinition(
                 "Coupon",
                 columns: [
                     "text": .text, "note": .text, "due": .date, "owner": .uuid, "day": .day, "at": .time,
                     "photo": .bytes,
                     "extra": .json,
-                    "count": .integer, "price": .decimal, "open": .boolean,
+                    "count": .integer, "price": .decimal, "open": .boolean, "brand": .text, "shop": .uuid,
                 ]
-            )
+            ),
         ])
     )
 
@@ -40,7 +42,9 @@ struct ServerDefaultTests {
             )
         )
         let table = TableDefinition("Coupon", columns: Self.columns, assignsIDs: assignsIDs)
-        let context = SyncContext(store: MemoryStore(try StoreSchema([table])), remote: server)
+        // What a default names would be a row of another table, one that is nowhere.
+        let brands = TableDefinition("Brand", columns: [.init("name", .string)], assignsIDs: true)
+        let context = SyncContext(store: MemoryStore(try StoreSchema([brands, table])), remote: server)
         return (context, try context.table("Coupon"), server)
     }
 
@@ -58,6 +62,18 @@ struct ServerDefaultTests {
         #expect(report.notTaken.isEmpty && report.pushed == 1)
         #expect(emulator.rows(in: "Coupon").count == 1)
         #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("names no row of another table, whoever chooses the ids", arguments: [false, true])
+    func named(_ assignsIDs: Bool) async throws {
+        let (context, table, _) = try device(assignsIDs: assignsIDs)
+        try emulator.seed([["id": "theirs", "text": "bread"]], in: "Coupon")
+        try await table.insert(["text": "milk"])
+        #expect(try await context.push().pushed == 1)
+        try await table.pull()
+        #expect(try await context.store.read(Query("Coupon").filtered(by: Column("brand") == "")).records.count == 2)
+        let none = FieldValue.string("00000000-0000-0000-0000-000000000000")
+        #expect(try await context.store.read(Query("Coupon").filtered(by: Column("shop") == none)).records.count == 2)
     }
 
     @Test("is this device's own write when what was there is taken away, and the answer is lost")

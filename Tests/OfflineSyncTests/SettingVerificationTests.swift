@@ -54,12 +54,12 @@ struct SettingVerificationTests {
         case .setAside: Form(words: "without a reason", sound: ["value": ""], broken: [["value": .null]])
         case .purgedRow:
             Form(words: "a purged row", sound: ["value": " "], broken: Form.noValue + [["value": "x"]])
-        case .serverID, .localID, .formerID:
+        case .serverID, .localID, .foldedID, .formerID:
             Form(words: "that the server has chosen", broken: Form.noValue + Form.noKey)
         case .stumblingBlocks: Form(words: "the last pushes have ended", sound: ["key": ""], broken: Form.noValue)
         case .reference: Form(words: "a reference", broken: Form.noValue + Form.noKey)
         case .localTable: Form(words: "stays on the device", sound: ["key": ""], broken: [["table": ""]])
-        case .fileColumns: Form(words: "name files", sound: ["key": ""], broken: Form.noValue)
+        case .fileColumns: Form(words: "name files", sound: ["key": "", "value": ""], broken: [["value": .null]])
         case .reset: Form(words: "where a reset is", sound: ["key": ""], broken: Form.noValue)
         case .freshRow: Form(words: "a fresh row", sound: ["value": .null], broken: Form.noKey)
         case .freshCursor: Form(words: "a cursor of fresh rows", sound: ["key": ""], broken: Form.noValue)

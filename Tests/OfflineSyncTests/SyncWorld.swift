@@ -145,13 +145,20 @@ struct SyncWorld {
         _ emulator: Emulator,
         _ dialect: DatasyncDialect,
         _ schema: StoreSchema
+    ) throws -> SyncContext { try context(emulator, dialect, MemoryStore(schema)) }
+
+    /// A device with a store of its own.
+    static func context(
+        _ emulator: Emulator,
+        _ dialect: DatasyncDialect,
+        _ store: any SyncContextDataSource
     ) throws -> SyncContext {
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,
             dialect: dialect,
             transport: EmulatorTransport(emulator)
         )
-        return SyncContext(store: MemoryStore(schema), remote: InterceptedServer(remote))
+        return SyncContext(store: store, remote: InterceptedServer(remote))
     }
 
     /// The server's rows that are not deleted: text by id.

@@ -49,6 +49,19 @@ struct QueryPlansTests {
         await store.close()
     }
 
+    @Test("that are too deep for SQL are answered as often as they are asked", arguments: [20, 21, 22, 60])
+    func deep(depth: Int) async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder, [.items])
+        try await store.upsert([Record(id: "a"), Record(id: "b")], table: "items")
+        var condition = Column.syncState == .pending
+        for _ in 0..<depth { condition = !condition }
+        for _ in 0..<3 {
+            #expect(try await store.read(items.filtered(by: condition)).records.count == (depth % 2 == 0 ? 0 : 2))
+        }
+        await store.close()
+    }
+
     @Test("have the SQL and the values of their shape")
     func shapes() throws {
         let seed = SeededGenerator.seed()

@@ -66,7 +66,9 @@ struct OwnCodeTests {
             SyncError(.invalidItem, "on purpose"), StoreError(.invalidRecord, "on purpose"),
             StoreError(.constraint, "on purpose"), CancellationError(), SyncError(.timedOut, "on purpose"),
             SyncError(.historyLost, "on purpose"), SyncError(.unsupported, "on purpose"),
-            StoreError(.closed, "of another store"), StoreError(.tableNotFound, "on purpose"),
+            StoreError(.closed, "of another store"), StoreError(.locked, "of another store"),
+            SyncError(.storeUnavailable, "of another store", cause: StoreError(.locked, "on purpose")),
+            StoreError(.tableNotFound, "on purpose"),
             RemoteError(.notFound, "on purpose", status: 404), RemoteError(.refused, "on purpose", status: 403),
             SyncError(
                 .pushAbortedAuthentication,
@@ -78,7 +80,11 @@ struct OwnCodeTests {
     func fails(_ error: any Error) async throws {
         let device = try await device()
         let isOver = Mutex(false)
-        let decider = Decider { _ in if !isOver.withLock({ $0 }) { throw error } }
+        let calls = Mutex(0)
+        let decider = Decider { _ in
+            calls.withLock { $0 += 1 }
+            if !isOver.withLock({ $0 }) { throw error }
+        }
         device.context.delegate = decider
         try await device.add("milk")
         device.session.sync()
@@ -88,15 +94,18 @@ struct OwnCodeTests {
             return
         }
         #expect(device.session.error.map { "\(type(of: $0))" } == "\(type(of: error))", "as it was thrown")
+        // What the store tells of the try itself is no news.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(calls.withLock { $0 } == 1, "until the time has passed")
         let thrown = await #expect(throws: (any Error).self) { _ = try await device.session.sync(within: .seconds(1)) }
         #expect(thrown.map { "\(type(of: $0))" } == "\(type(of: error))")
         let gets = device.line.requests.count { $0.hasPrefix("GET") }
-        let calls: [() async throws -> Void] = [
+        let exchanges: [() async throws -> Void] = [
             { _ = try await device.context.push() }, { _ = try await device.context.sync() },
             { try await device.context.pull(device.table) },
         ]
-        for call in calls {
-            let thrown = await #expect(throws: (any Error).self) { try await call() }
+        for exchange in exchanges {
+            let thrown = await #expect(throws: (any Error).self) { try await exchange() }
             #expect(thrown.map { "\($0)" } == "\(error)")
         }
         #expect(device.line.requests.count { $0.hasPrefix("GET") } == gets, "it is not the server that forbids")

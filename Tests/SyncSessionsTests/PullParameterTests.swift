@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import OfflineSync
 import SyncContract
+import Synchronization
 import Testing
 import VirtualTime
 
@@ -24,6 +25,44 @@ struct PullParameterTests {
         try await device.session.wait(for: .upload)
         #expect(emulator.texts() == ["milk"])
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
+        await device.session.close()
+    }
+
+    @Test(
+        "says nothing of the service by it, and nothing of a pull beside it that something in front of the service answers",
+        arguments: [true, false]
+    )
+    func besideABrokenOne(isFirst: Bool) async throws {
+        let device = try SessionDevice(SessionDevice.emulator())
+        device.line.set(.status(200, headers: ["Content-Type": "text/html"]))
+        let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
+        let note = SessionPull(try device.context.table("Note"))
+        let states = device.session.connectionStates
+        device.session.start(keeping: isFirst ? [wrong, note] : [note, wrong])
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        while device.session.error == nil { await Task.yield() }
+        let obstacles = device.session.running.withLock { $0.machine.pulls.map { $0.obstacle != nil } }
+        #expect(obstacles == (isFirst ? [true, false] : [false, true]))
+        await device.session.close()
+        for await state in states { #expect(state != .connected) }
+    }
+
+    @Test("has everything else brought anew when the server has lost its history")
+    func reset() async throws {
+        let emulator = SessionDevice.emulator()
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try SessionDevice(emulator)
+        try await device.add("milk")
+        let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
+        device.session.start(keeping: [wrong, try device.context.table("Note")])
+        try await device.session.wait(for: .upload)
+        device.session.serverWasReset()
+        try await device.add("bread")
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["bread", "milk"])
+        #expect(device.session.state != .failed)
+        #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
+        #expect((device.session.error as? SyncError)?.code == .invalidParameter)
         await device.session.close()
     }
 

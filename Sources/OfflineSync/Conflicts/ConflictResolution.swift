@@ -1,9 +1,11 @@
+internal import ItemCoding
 internal import SyncContract
 
 /// How a ``TableOperationError`` is settled. Nothing is sent by it: the next push does that.
 ///
 /// An item of a type says nothing about columns that stay on the device: they keep their values. Nor does it set a column
-/// that is null where the item was made, and where it has the value that the table's example puts in its place.
+/// in which it says what it was read with: what its type does not show of the rows of the error stays, a null among it for
+/// which the value of the table's example stands in.
 public enum ConflictResolution<Item: Sendable>: Sendable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
     /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
@@ -60,14 +62,23 @@ extension ConflictResolution {
 
 extension ConflictResolution<Record> {
     /// What an item says that was made of the rows of an error.
-    func decided(about error: TableOperationError<Record>, in table: TableDefinition) -> ConflictResolution<Record> {
-        mapped { row in
+    func decided<Type: Codable & Identifiable>(
+        about error: TableOperationError<Record>,
+        in table: TableDefinition,
+        as type: Type.Type
+    ) -> ConflictResolution<Record> where Type.ID: RowID {
+        let (encoder, decoder) = (RecordEncoder(table), RecordDecoder(table))
+        return mapped { row in
             var row = row
             // They are in none of the rows that whoever decides was shown.
             for column in table.columns where column.isLocal { row[column.name] = nil }
-            let shown = [error.item, error.serverItem].compactMap { $0 }
-            for (name, value) in table.standIns where row[name] == value {
-                if shown.contains(where: { $0[name]?.isNull ?? true }) { row[name] = .null }
+            let mine = error.item.map { ItemOrigin<Type>($0, encoder, decoder) }
+            let theirs = error.serverItem.map { ItemOrigin<Type>($0, encoder, decoder) }
+            for name in row.names {
+                // Of what the type does not show, the side counts that has changed it.
+                let isTheirs = error.serverItem?[name] != error.baseItem?[name]
+                let origins = isTheirs ? [theirs, mine] : [mine, theirs]
+                if let value = origins.lazy.compactMap({ $0?.value(name, as: row) }).first { row[name] = value }
             }
             return row
         }

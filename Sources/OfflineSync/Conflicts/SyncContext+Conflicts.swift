@@ -57,7 +57,11 @@ extension SyncContext {
         try await store.write { transaction in
             // What the server has is taken from the store: the type may not show all of it.
             let stored = try OperationErrorCoding.error(untyped.id, &transaction, resolver.schema) ?? untyped
-            try resolver.resolve(stored, encoded.decided(about: stored, in: resolver.table), &transaction)
+            try resolver.resolve(
+                stored,
+                encoded.decided(about: stored, in: resolver.table, as: Item.self),
+                &transaction
+            )
         }
     }
 
@@ -143,7 +147,7 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
         get { context.policies[name]?.mapped(untyped) { resolution, _ in try resolution.mapped(decode) } }
         nonmutating set {
             context.policies[name] = newValue?
-                .mapped(typed) { try $0.mapped(encode).decided(about: $1, in: definition) }
+                .mapped(typed) { try $0.mapped(encode).decided(about: $1, in: definition, as: Item.self) }
         }
     }
 

@@ -217,17 +217,17 @@ extension SyncTransaction {
     /// Writes all properties of an item. As `SyncTable.update(_:)`.
     public mutating func update<Item: TableItem>(_ item: Item, in table: SyncTable<Item>) throws
     where Item.ID: RowID {
-        let encoder = coding(of: table).encoder
-        var record = try reportingUnfitItems { try encoder.encode(item) }
-        try dropStandIns(of: table.definition, from: &record)
-        try update(record, in: table.table)
-    }
-
-    /// Leaves out what only stands in for nulls of the stored row.
-    private mutating func dropStandIns(of table: TableDefinition, from record: inout Record) throws {
-        let standing = table.standIns.filter { record[$0.key] == $0.value }
-        guard !standing.isEmpty, let stored = try transaction.record(record.id, in: table.name) else { return }
-        for name in standing.keys where stored[name]?.isNull ?? true { record[name] = nil }
+        let coding = coding(of: table)
+        let record = try reportingUnfitItems { try coding.encoder.encode(item) }
+        try change(table.table) { changes, group, transaction in
+            try changes.update(record, &group, &transaction) { record, stored in
+                // What the item says as it was read is no change: the row may say more.
+                let origin = ItemOrigin<Item>(stored, coding.encoder, coding.decoder)
+                for name in record.names where name != "version" {
+                    if let value = origin.value(name, as: record), value != record[name] { record[name] = nil }
+                }
+            }
+        }
     }
 
     /// Changes an item as it is in the transaction. As ``SyncTable/update(_:_:)``.

@@ -1,7 +1,7 @@
 internal import SyncContract
 
 /// Which id of the server belongs to which local id, for tables whose server chooses ids: in the rows of `MS_TableConfig`,
-/// one for each direction, so that both are found by the index, many at a time.
+/// at least one for each direction, so that both are found by the index, many at a time.
 ///
 /// An entry is written in the transaction that first needs it and stays when its row is removed: the row may come back, and
 /// others may refer to it. It goes when the row is made anew, because the server gives it another id then; what names the row
@@ -26,15 +26,26 @@ enum IdentifierMapping {
     }
 
     /// The same, and of which of the server's ids it is not known that a row with theirs was here: they may have been given them in
-    /// advance, because another row has named them.
+    /// advance, because another row has named them, if in other letters where a table compares ids without regard to case.
     static func localIDsAndMarks(
         ofServerIDs ids: some Sequence<String>,
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> (localIDs: [String: String], inAdvance: Set<String>) {
         var inAdvance: Set<String> = []
-        let localIDs = try values(.localID, ids, table, &transaction) { key, row in
+        var localIDs = try values(.localID, ids, table, &transaction) { key, row in
             if row["query"]?.stringValue != hereMark { inAdvance.insert(key) }
+        }
+        var foldedInAdvance: Set<String> = []
+        let unknown = ids.filter { localIDs[$0] == nil }
+        let folded = try values(.foldedID, unknown, table, &transaction) { key, row in
+            if row["query"]?.stringValue != hereMark { foldedInAdvance.insert(key) }
+        }
+        for id in unknown {
+            let key = key(.foldedID, id, table)
+            guard foldedInAdvance.contains(key) else { continue }
+            localIDs[id] = folded[key]
+            inAdvance.insert(id)
         }
         return (localIDs, inAdvance)
     }
@@ -48,31 +59,21 @@ enum IdentifierMapping {
         try ConfigurationTable.row(.localID, table.name, serverID, &transaction)?["query"]?.stringValue != hereMark
     }
 
-    /// Takes note that rows came whose local ids may have been made in advance: from here on these are theirs, also when they go
-    /// again.
-    static func arrived(
-        _ serverIDs: Set<String>,
-        in table: TableDefinition,
-        _ transaction: inout StoreTransaction
-    ) throws {
-        guard !serverIDs.isEmpty else { return }
-        try transaction.upsert(
-            serverIDs.map { Record(id: rowID(.localID, $0, table), ["query": .string(hereMark)]) },
-            into: SystemTables.configuration.name
-        )
-    }
-
     private static let hereMark = "="
 
-    /// The same of ids by which rows name others: one that a row had before it was made anew stands for it, too.
+    /// The same of ids by which rows name others: in any letters where the table compares ids without regard to case, and one
+    /// that a row had before it was made anew stands for it, too.
     static func localIDs(
         namedBy ids: some Sequence<String>,
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String: String] {
-        let known = try localIDs(ofServerIDs: ids, in: table, &transaction)
-        let former = try values(.formerID, ids.filter { known[$0] == nil }, table, &transaction)
-        return known.merging(former) { $1 }
+        var known = try localIDs(ofServerIDs: ids, in: table, &transaction)
+        known.merge(try values(.formerID, ids.filter { known[$0] == nil }, table, &transaction)) { $1 }
+        let unknown = ids.filter { known[$0] == nil }
+        let folded = try values(.foldedID, unknown, table, &transaction)
+        for id in unknown { known[id] = folded[key(.foldedID, id, table)] }
+        return known
     }
 
     /// Whether rows of the server may name a row by an id that it had before it was made anew.
@@ -117,7 +118,7 @@ enum IdentifierMapping {
             guard let old = before[OperationCoding.itemKey(pair.local, table)],
                 old != pair.server
             else { continue }
-            try transaction.delete([rowID(.localID, old, table)], from: SystemTables.configuration.name)
+            try transaction.delete(rowIDs(ofServerID: old, table), from: SystemTables.configuration.name)
         }
         try add(pairs, in: table, &transaction)
     }
@@ -131,9 +132,13 @@ enum IdentifierMapping {
     ) throws {
         let mark: FieldValue = isHere ? .string(hereMark) : .null
         let rows = pairs.flatMap { pair -> [Record] in
-            var localID = row(.localID, pair.server, value: pair.local, table)
-            localID["query"] = mark
-            return [row(.serverID, pair.local, value: pair.server, table), localID]
+            let localIDs = directions(table)
+                .map { keyType in
+                    var row = row(keyType, pair.server, value: pair.local, table)
+                    row["query"] = mark
+                    return row
+                }
+            return [row(.serverID, pair.local, value: pair.server, table)] + localIDs
         }
         try transaction.upsert(rows, into: SystemTables.configuration.name)
     }
@@ -146,7 +151,7 @@ enum IdentifierMapping {
     ) throws {
         let known = try serverIDs(of: [id], in: table, &transaction)
         try transaction.delete(
-            known.flatMap { [rowID(.serverID, id, table), rowID(.localID, $0.value, table)] },
+            known.flatMap { [rowID(.serverID, id, table)] + rowIDs(ofServerID: $0.value, table) },
             from: SystemTables.configuration.name
         )
         try transaction.upsert(
@@ -171,7 +176,7 @@ enum IdentifierMapping {
             let known = try serverIDs(of: kept, in: definition, &transaction)
             staying = kept.compactMap { id in known[OperationCoding.itemKey(id, definition)].map { (id, $0) } }
         }
-        for keyType in [ConfigurationTable.KeyType.serverID, .localID, .formerID] {
+        for keyType in [ConfigurationTable.KeyType.serverID, .localID, .foldedID, .formerID] {
             try transaction.delete(ConfigurationTable.query(keyType, table))
         }
         if let definition = schema.table(table) { try add(staying, in: definition, &transaction) }
@@ -185,7 +190,7 @@ enum IdentifierMapping {
         _ look: (String, Record) -> Void = { _, _ in }
     ) throws -> [String: String] {
         let keys = Set(ids.map { key(keyType, $0, table) })
-        guard !keys.isEmpty else { return [:] }
+        guard !keys.isEmpty, keyType != .foldedID || table.idComparison == .asciiCaseInsensitive else { return [:] }
         var values: [String: String] = [:]
         let query = ConfigurationTable.query(keyType, table.name)
             .filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
@@ -198,7 +203,7 @@ enum IdentifierMapping {
     }
 
     private static func key(_ keyType: ConfigurationTable.KeyType, _ id: String, _ table: TableDefinition) -> String {
-        keyType == .serverID ? OperationCoding.itemKey(id, table) : id
+        [.serverID, .foldedID].contains(keyType) ? OperationCoding.itemKey(id, table) : id
     }
 
     /// An id that says what the row is about: writing it again needs no look-up.
@@ -212,6 +217,16 @@ enum IdentifierMapping {
 
     static func rowID(_ keyType: ConfigurationTable.KeyType, key: String, table: String) -> String {
         "\(keyType.rawValue) \(table) \(key)"
+    }
+
+    private static func rowIDs(ofServerID id: String, _ table: TableDefinition) -> [RecordID] {
+        directions(table).map { rowID($0, id, table) }
+    }
+
+    /// How a local id is found: by the server's id as it is, and where a table compares ids without regard to case also in the
+    /// form in which they are compared.
+    private static func directions(_ table: TableDefinition) -> [ConfigurationTable.KeyType] {
+        table.idComparison == .asciiCaseInsensitive ? [.localID, .foldedID] : [.localID]
     }
 
     private static func row(

@@ -9,20 +9,25 @@ struct IdentifierTranslation: Sendable {
     let schema: StoreSchema
     /// The columns that hold ids of tables whose server chooses them.
     let references: [(column: String, table: TableDefinition)]
+    /// Those that hold ids which are the same on both sides, and of which the server may spell one otherwise than a type does.
+    let respelled: [(column: String, table: TableDefinition)]
 
     init(_ table: TableDefinition, _ schema: StoreSchema) {
         self.table = table
         self.schema = schema
-        references = table.columns.compactMap { column in
-            guard !column.isLocal, let other = column.references.flatMap(schema.table), other.assignsIDs else {
-                return nil
-            }
+        let all = table.columns.compactMap { column -> (column: String, table: TableDefinition)? in
+            guard !column.isLocal, let other = column.references.flatMap(schema.table) else { return nil }
             return (column.name, other)
         }
+        references = all.filter(\.table.assignsIDs)
+        respelled = all.filter { !$0.table.assignsIDs && $0.table.idComparison == .asciiCaseInsensitive }
     }
 
     /// Whether there is anything to translate.
     var isNeeded: Bool { table.assignsIDs || !references.isEmpty }
+
+    /// Whether there is on the way to the server.
+    var isNeededForRequests: Bool { isNeeded || !respelled.isEmpty }
 
     // MARK: To the server
 
@@ -65,9 +70,16 @@ struct IdentifierTranslation: Sendable {
         }
     }
 
-    /// A row with the server's ids in the columns that refer to others.
+    /// A row with the server's ids in the columns that refer to others, in the letters of the rows that they name: to a server
+    /// that compares ids as text, others would name nothing.
     func outgoing(_ row: Record, _ transaction: inout some StoreReading & ~Copyable) throws -> Record {
         var row = row
+        for (column, other) in respelled {
+            guard let id = row[column]?.stringValue,
+                let spelled = try transaction.record(.string(id), in: other.name)?.id.stringValue
+            else { continue }
+            row[column] = .string(spelled)
+        }
         for (column, other) in references {
             guard let id = row[column]?.stringValue,
                 let known = try IdentifierMapping.serverIDs(of: [id], in: other, &transaction).values.first
@@ -123,7 +135,7 @@ struct IdentifierTranslation: Sendable {
         guard isNeeded else { return record }
         var record = record
         if table.assignsIDs { record.id = .string(id) }
-        let named = references.map(\.column).filter { record[$0]?.stringValue != nil }
+        let named = references.map(\.column).filter { record[$0]?.namesRow ?? false }
         guard !named.isEmpty else { return record }
         let kept = try columnsNamingAsHere(named, of: record, &transaction)
         let values = kept.map { record[$0] }
@@ -159,6 +171,7 @@ struct IdentifierTranslation: Sendable {
         var recognition = try InsertRecognition(self, &transaction)
         let hasOperations = try OperationQueue.hasAny(of: table.name, &transaction)
         var new: [(local: String, server: String)] = []
+        var arrived: [(local: String, server: String)] = []
         var translated: [Record] = []
         translated.reserveCapacity(records.count)
         for var record in records {
@@ -172,12 +185,13 @@ struct IdentifierTranslation: Sendable {
                 id = made
             }
             guard let id else { continue }
+            if inAdvance.remove(serverID) != nil { arrived.append((id, serverID)) }
             known[serverID] = id
             record.id = .string(id)
             translated.append(record)
         }
-        try IdentifierMapping.add(new, in: table, &transaction)
-        try IdentifierMapping.arrived(inAdvance, in: table, &transaction)
+        // From here on the ids made in advance are theirs, also when they go again.
+        try IdentifierMapping.add(new + arrived, in: table, &transaction)
         return translated
     }
 
@@ -210,11 +224,13 @@ struct IdentifierTranslation: Sendable {
     private func withLocalReferences(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
         var records = records
         for (column, other) in references {
-            let ids = records.compactMap { $0[column]?.stringValue }
+            let ids = records.compactMap { $0[column]?.namesRow == true ? $0[column]?.stringValue : nil }
             var known = try IdentifierMapping.localIDs(namedBy: ids, in: other, &transaction)
             var new: [(local: String, server: String)] = []
             for index in records.indices {
-                guard let serverID = records[index][column]?.stringValue else { continue }
+                guard let value = records[index][column], value.namesRow, let serverID = value.stringValue else {
+                    continue
+                }
                 let id: String
                 if let before = known[serverID] {
                     id = before

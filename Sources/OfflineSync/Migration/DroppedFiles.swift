@@ -68,11 +68,15 @@ enum DroppedFiles {
         _ reader: inout StoreReader
     ) throws -> [String] {
         let dropped = table.new == nil ? table.old.columns.map(\.name) : table.droppedColumns
-        guard !dropped.isEmpty else { return [] }
+        // Of a table that stays here the server takes no row, and no file of one.
+        guard try !dropped.isEmpty && !LocalTables.contain(table.old.name, &reader) else { return [] }
+        let local = Set(table.old.columns.filter(\.isLocal).map(\.name))
+        if let files = try FileColumns.remembered(of: table.old.name, &reader) {
+            return dropped.filter { !local.contains($0) && files.contains($0) }
+        }
+        // Earlier versions have not remembered them.
         let row = try ConfigurationTable.row(.shownColumns, table.old.name, "", &reader)
         let shown = Set((row?["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
-        let files = try FileColumns.remembered(of: table.old.name, &reader)
-        let local = Set(table.old.columns.filter(\.isLocal).map(\.name))
-        return dropped.filter { !local.contains($0) && (files.contains($0) || shown.contains($0)) }
+        return dropped.filter { !local.contains($0) && shown.contains($0) }
     }
 }

@@ -75,7 +75,7 @@ struct SettingRows: TranslatedRows {
                 changed["value"] = .string(try ItemMemoryStorage.text(of: translated))
             }
             return .changed(changed)
-        case .serverID, .localID, .formerID:
+        case .serverID, .localID, .foldedID, .formerID:
             guard table.old.name != new.name, let key = row["key"]?.stringValue, let kind else { return nil }
             // The row's id has the table in it, and two tables may change their names with each other.
             let id = IdentifierMapping.rowID(kind, key: key, table: new.name)

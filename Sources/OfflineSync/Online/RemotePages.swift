@@ -22,6 +22,8 @@ public struct RemotePages: AsyncSequence, Sendable {
         let size: Int?
         private var lastID: RecordID?
         private var seen = 0
+        /// How many rows there are, as the server said with the first page: behind an id it counts those that are left.
+        private var totalCount: Int?
         /// How many rows the next page skips behind the last id: those that came, and those that the server kept back.
         private var skippedBehindLastID = 0
         private var previous: [RecordID] = []
@@ -42,11 +44,12 @@ public struct RemotePages: AsyncSequence, Sendable {
         ///   rows and does not say where the others are that follow; `CancellationError`.
         public mutating func next() async throws -> RemotePage? {
             guard !isFinished, query.limit.map({ seen < $0 }) ?? true else { return nil }
-            let page = try await table.remote.page(
+            var page = try await table.remote.page(
                 nextQuery,
                 of: table.definition,
                 includesDeleted: table.includesDeleted
             )
+            if lastID == nil { totalCount = page.totalCount } else { page.totalCount = totalCount }
             let ids = page.records.map(\.id) + page.setAside.map { RecordID.string($0.id) }
             guard ids.isEmpty || ids != previous else {
                 isFinished = true

@@ -163,12 +163,22 @@ extension SyncContext {
         }
     }
 
+    /// Why a pull with these options cannot be made, whatever the server says; nil when it can.
+    package func refusal(of options: PullOptions) -> SyncError? {
+        do {
+            try check(options.parameters)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Refuses parameters that no pull can have, before anything is sent.
-    private func check(_ parameters: [String: String]) throws {
+    private func check(_ parameters: [String: String]) throws(SyncError) {
         guard !parameters.isEmpty else { return }
         do {
             try remote.check(parameters: parameters)
-        } catch let error as RemoteError {
+        } catch {
             throw SyncError(
                 .invalidParameter,
                 "The service cannot be asked with the parameters of the pull; nothing was sent.",

@@ -18,6 +18,14 @@ final class MarkedOperations: Sendable {
     }
 
     private let operations = Mutex<[Int64: Prepared]>([:])
+    private let returns = Mutex(0)
+
+    /// How often an operation has come back into the queue with the number that it had: a push that has passed the place goes
+    /// back for it.
+    var returned: Int { returns.withLock { $0 } }
+
+    /// To be called in the transaction in which one does.
+    func comesBack() { returns.withLock { $0 += 1 } }
 
     /// To be called in the transaction that remembers them.
     func add(_ prepared: [InFlightOperation]) {

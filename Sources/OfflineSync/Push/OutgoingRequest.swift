@@ -20,7 +20,7 @@ struct OutgoingRequest: Sendable {
     ) throws {
         self.request = request
         serverID = operation.itemID
-        guard translation.isNeeded else { return }
+        guard translation.isNeededForRequests else { return }
         let id = try translation.serverID(of: operation.itemID, &transaction)
         serverID = id
         func translated(

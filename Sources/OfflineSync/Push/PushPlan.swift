@@ -18,6 +18,10 @@ struct PushPlan: Sendable {
     private let declared: Set<String>
     private var order = PushOrder()
     private var members: [GroupStorage.Member] = []
+    /// The numbers of members that follow each other, where there are many: no operation of no group is looked for there.
+    private var runs: [ClosedRange<Int64>] = []
+    /// What has come back into the queue since the store was opened, as of when this is.
+    private var returned: Int
     private var underWay: [Int64: Started] = [:]
     /// What has had its turn in this push. Mostly these are few ranges, so that a plan is soon copied.
     private var ended = NumberRanges()
@@ -42,18 +46,30 @@ struct PushPlan: Sendable {
         var revision: Int64?
     }
 
-    init(_ schema: StoreSchema, tables: Set<String>?, through last: Int64, _ groups: GroupStorage.Groups) {
+    init(
+        _ schema: StoreSchema,
+        tables: Set<String>?,
+        through last: Int64,
+        _ groups: GroupStorage.Groups,
+        returned: Int = 0
+    ) {
         declared = Set(schema.syncedTables.map(\.name))
         self.tables = tables ?? declared
         self.last = last
         revision = groups.revision
-        take(groups)
+        self.returned = returned
+        take(groups, returned: returned)
     }
 
-    /// Takes over what has become of the groups.
-    mutating func take(_ groups: GroupStorage.Groups) {
-        revision = groups.revision
+    /// Whether groups are as they were when the order was made, and nothing has come back into the queue.
+    func isCurrent(_ revision: Int64, returned: Int) -> Bool { self.revision == revision && self.returned == returned }
+
+    /// Takes over what has become of the groups. What has come back may stand anywhere.
+    mutating func take(_ groups: GroupStorage.Groups, returned: Int) {
+        if revision != groups.revision || returned != self.returned { cursor = 0 }
+        (revision, self.returned) = (groups.revision, returned)
         members = groups.members
+        runs = Self.runs(of: members)
         let entries = groups.members.map { member in
             PushOrder.Entry(
                 member.number,
@@ -64,6 +80,34 @@ struct PushPlan: Sendable {
             )
         }
         order = PushOrder(entries, underWay: Set(underWay.keys))
+    }
+
+    private static func runs(of members: [GroupStorage.Member]) -> [ClosedRange<Int64>] {
+        var runs: [ClosedRange<Int64>] = []
+        var start = members.startIndex
+        for index in members.indices {
+            let isLast = index + 1 == members.endIndex || members[index + 1].number != members[index].number + 1
+            guard isLast else { continue }
+            if index - start >= 64 { runs.append(members[start].number...members[index].number) }
+            start = index + 1
+        }
+        return runs
+    }
+
+    /// Where operations of no group may stand behind a number and before another one: the first stretch without many members.
+    func stretch(after number: Int64, through end: Int64) -> ClosedRange<Int64>? {
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].upperBound > number { high = middle } else { low = middle + 1 }
+        }
+        var start = number + 1
+        if low < runs.count, runs[low].contains(start) {
+            start = runs[low].upperBound + 1
+            low += 1
+        }
+        guard start <= end else { return nil }
+        return start...(low < runs.count ? min(end, runs[low].lowerBound - 1) : end)
     }
 
     /// The operation of a group that comes next, when there is one. Those of no group with lower numbers go first.
@@ -89,7 +133,7 @@ struct PushPlan: Sendable {
     }
 
     private func isLeftAhead(_ number: Int64) -> Bool {
-        order.isLeft(number) && !underWay.keys.contains { order.isRightBefore($0, number) }
+        order.isLeft(number) && !underWay.keys.contains { order.comesBefore($0, number) }
     }
 
     /// Whether an operation has had its turn in this push, or is under way.
@@ -182,11 +226,20 @@ struct PushPlan: Sendable {
         awaiting.filter { held[$0.key] != nil }.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The operations of groups that were to be sent and have not had their turn: something stands before them.
+    /// The operations of groups that were to be sent and have not had their turn, but for those that were held back: something
+    /// stands before them.
     var leftMembers: [Int64] {
-        members.filter { $0.isToSend && $0.number <= last && tables.contains($0.table) && !hasBegun($0.number) }
+        let held = heldBack
+        return
+            members.filter {
+                $0.isToSend && $0.number <= last && tables.contains($0.table) && !hasBegun($0.number)
+                    && !held.contains($0.number)
+            }
             .map(\.number)
     }
+
+    /// The operations of groups that wait for others to be settled, in an order from which nothing was taken yet.
+    var wholeOrder: PushOrder { PushOrder(members.map { PushOrder.Entry($0.number, $0.memberships) }) }
 
     /// Lets what was held back have its turn once more, as long as that leads to anything: what was in its way may have been
     /// sent since. When it leads to nothing, some may wait for each other.

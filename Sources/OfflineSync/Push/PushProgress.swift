@@ -1,6 +1,7 @@
 internal import RemoteContract
 internal import Synchronization
 internal import SyncContract
+internal import SyncMachines
 
 /// What the operations of one push that are under way at the same time have to know of each other.
 final class PushProgress: Sendable {
@@ -10,7 +11,8 @@ final class PushProgress: Sendable {
         var waiting = WaitingOperations()
         var waitingCount = 0
         var behind: Set<Int64> = []
-        var leftInGroups: [Int64] = []
+        var left: (numbers: [Int64], order: PushOrder) = ([], PushOrder())
+        var last: Int64 = 0
         var overtaken: Set<Int64> = []
         var unsent: Set<Int64> = []
         var notTaken: Set<Int64> = []
@@ -36,6 +38,9 @@ final class PushProgress: Sendable {
     /// Keeps an operation whose row refers to rows that the server has given no id yet.
     func keepWaiting(_ inFlight: InFlightOperation) { state.withLock { $0.waiting.append(inFlight) } }
 
+    /// Takes one out of these, after which the others are tried again.
+    func stopsWaiting(_ inFlight: InFlightOperation) { state.withLock { $0.waiting.remove(inFlight) } }
+
     /// What of it to try again; nil when the last round has sent nothing.
     func nextRound() -> [InFlightOperation]? { state.withLock { $0.waiting.nextRound() } }
 
@@ -51,11 +56,24 @@ final class PushProgress: Sendable {
     /// Takes note of operations that this push does not send because others have to go before them.
     func leaveWaiting(_ count: Int) { state.withLock { $0.waitingCount += count } }
 
-    /// The operations of groups that were to be sent and are not, because of what stands before them.
-    var leftInGroups: [Int64] { state.withLock { $0.leftInGroups } }
+    /// The operations of groups that were to be sent and are not, because of what stands before them, but for those that wait for
+    /// some which are known.
+    func leftInGroups(butBehind known: [Int64]) -> [Int64] {
+        let (numbers, order) = state.withLock { $0.left }
+        guard !numbers.isEmpty else { return [] }
+        var found = PushOrder.Found()
+        let told = Set(known.flatMap { order.left(behind: $0, &found) })
+        return numbers.filter { !told.contains($0) }
+    }
 
-    /// Takes note of them.
-    func leave(inGroups numbers: [Int64]) { state.withLock { $0.leftInGroups = numbers } }
+    /// Takes note of them, with the order in which they stand.
+    func leave(inGroups numbers: [Int64], of order: PushOrder) { state.withLock { $0.left = (numbers, order) } }
+
+    /// The last number that the push sends.
+    var last: Int64 { state.withLock { $0.last } }
+
+    /// Takes note of it.
+    func begin(through last: Int64) { state.withLock { $0.last = last } }
 
     /// The operations that were sent again as often as one push does, and met another row each time, or were edited while they
     /// were sent in vain.

@@ -12,8 +12,6 @@ extension PushRunner {
         case held([(number: Int64, others: [Int64])])
         /// Nothing may be sent beside what is under way, or nothing is left.
         case nothing
-        /// Groups were written since the order was made.
-        case changed(GroupStorage.Groups)
         /// The next operation of a group does not wait any more, or not to be sent.
         case gone(Int64, isSettled: Bool)
     }
@@ -57,7 +55,8 @@ extension PushRunner {
         _ window: inout PushWindow,
         _ schema: StoreSchema
     ) async throws -> Bool {
-        let choice = try await choice(plan, window.size, givenUp: window.unsent, schema)
+        let (choice, current) = try await choice(plan, window.size, givenUp: window.unsent, schema)
+        plan = current
         var chosen: [InFlightOperation] = []
         if case .operations(let operations) = choice { chosen = operations }
         window.fill(with: chosen)
@@ -67,7 +66,6 @@ extension PushRunner {
         // What comes after it may be what others wait for that go before the rows whose ids it needs.
         case .waiting(let inFlight): plan.hold(inFlight)
         case .held(let held): for (number, others) in held { plan.hold(number, for: others) }
-        case .changed(let groups): plan.take(groups)
         case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
         }
         return true
@@ -82,29 +80,35 @@ extension PushRunner {
         behind before: [InFlightOperation],
         _ schema: StoreSchema
     ) async throws -> [InFlightOperation] {
-        guard case .operations(let chosen) = try await choice(plan, size, behind: before, schema) else { return [] }
+        let (choice, _) = try await choice(plan, size, behind: before, schema)
+        guard case .operations(let chosen) = choice else { return [] }
         return chosen
     }
 
+    /// What follows, and the plan by which it does: of groups that were written since it was made the order is another one.
     private func choice(
         _ plan: PushPlan,
         _ size: Int,
         behind before: [InFlightOperation] = [],
         givenUp: [InFlightOperation] = [],
         _ schema: StoreSchema
-    ) async throws -> Choice {
+    ) async throws -> (Choice, PushPlan) {
         let kept = Set(before.map(\.operation.id))
         do {
             // What was answered and still stands in the queue would be in the way of what comes after it.
             return try await recording.flush { transaction in
                 marked.removeAll(but: kept)
                 for inFlight in givenUp { try takeBack(inFlight, &transaction, schema) }
-                guard try GroupStorage.highestNumber(&transaction) == plan.revision else {
-                    return .changed(try GroupStorage.groups(&transaction))
+                var plan = plan
+                let returned = marked.returned
+                if try !plan.isCurrent(GroupStorage.highestNumber(&transaction), returned: returned) {
+                    // What was prepared stands in an order that is no more.
+                    guard before.isEmpty else { return (.nothing, plan) }
+                    plan.take(try GroupStorage.groups(&transaction), returned: returned)
                 }
                 let choice = try choice(plan, size, behind: before, &transaction, schema)
                 if case .operations(let operations) = choice { marked.add(operations) }
-                return choice
+                return (choice, plan)
             }
         } catch {
             marked.removeAll(but: kept)
@@ -320,16 +324,21 @@ private struct SingleOperations {
                 records.removeFirst()
             }
             guard !isAtEnd else { return nil }
+            // Behind a member it is looked when that has been chosen.
+            let end = min(plan.last, member.map { $0 - 1 } ?? plan.last)
+            guard let stretch = plan.stretch(after: cursor, through: end) else {
+                isAtEnd = end == plan.last
+                return nil
+            }
             let next = try OperationQueue.singles(
-                after: cursor,
-                through: plan.last,
+                after: stretch.lowerBound - 1,
+                through: stretch.upperBound,
                 limit: batchSize,
                 &transaction
             )
-            isAtEnd = next.count < batchSize
+            cursor = next.count < batchSize ? stretch.upperBound : next.last?.id.int64Value ?? stretch.upperBound
             // They were of tables that were not asked for, or have had their turn: there may be many of those.
             batchSize = max(batchSize, 64)
-            cursor = next.last?.id.int64Value ?? cursor
             records = next[...]
         }
     }

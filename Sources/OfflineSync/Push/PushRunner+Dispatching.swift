@@ -16,7 +16,7 @@ extension PushRunner {
         }
         await recording.flush()
         await leaveWaiting(left.held, schema)
-        progress.leave(inGroups: left.members)
+        progress.leave(inGroups: left.members, of: left.order)
         await sendWaiting(&left.window, schema)
         await recordAlone(schema)
         await recording.flush()
@@ -29,6 +29,7 @@ extension PushRunner {
         var window: PushWindow
         var held: Set<Int64>
         var members: [Int64]
+        var order: PushOrder
     }
 
     private func sendTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
@@ -68,10 +69,12 @@ extension PushRunner {
             }
             let waiting = papers.plan.heldForIDs
             for inFlight in waiting { progress.keepWaiting(inFlight) }
+            let members = papers.plan.leftMembers
             return Left(
                 window: papers.window,
                 held: papers.plan.heldBack.subtracting(waiting.map(\.operation.id)),
-                members: papers.plan.leftMembers
+                members: members,
+                order: members.isEmpty ? PushOrder() : papers.plan.wholeOrder
             )
         }
     }
@@ -261,32 +264,42 @@ extension PushRunner {
         }
     }
 
-    /// Sends what waited for the ids of others, one after the other. Those that wait for each other are refused.
+    /// Sends what waited for the ids of others, one after the other. Of those that wait for each other one is refused: when that
+    /// is settled the others may be sent.
     private func sendWaiting(_ window: inout PushWindow, _ schema: StoreSchema) async {
         do {
-            while let round = progress.nextRound() {
-                for held in round where !progress.isEnding {
-                    try Task.checkCancellation()
-                    // Its row may refer to what was just taken.
-                    await recording.flush()
-                    guard var inFlight = try await again(held, .notDone, schema) else { continue }
-                    inFlight.repetitions = held.repetitions
-                    guard inFlight.awaited.isEmpty else {
-                        progress.keepWaiting(inFlight)
-                        continue
-                    }
-                    for turn in await send([inFlight], schema) where !turn.hasLeft { window.giveBack(inFlight) }
+            while true {
+                try await sendRounds(&window, schema)
+                guard !progress.isEnding else { return }
+                await recording.flush()
+                let waiting = progress.waiting
+                let circular = try await store.read { reader in
+                    try waiting.firstOfCircle { try awaitedInserts(of: $0, &reader, schema) }
                 }
+                guard let circular else { return progress.leaveWaiting(waiting.count) }
+                progress.stopsWaiting(circular)
+                _ = try await process(WaitingOperations.refusal, of: circular, schema)
             }
-            guard !progress.isEnding else { return }
-            let waiting = progress.waiting
-            let circular = try await store.read { reader in
-                try waiting.circular { try awaitedInserts(of: $0, &reader, schema) }
-            }
-            progress.leaveWaiting(waiting.count - circular.count)
-            for inFlight in circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
         } catch {
             progress.end(with: error)
+        }
+    }
+
+    /// Sends what waits, one after the other, until nothing of it can be any more.
+    private func sendRounds(_ window: inout PushWindow, _ schema: StoreSchema) async throws {
+        while let round = progress.nextRound() {
+            for held in round where !progress.isEnding {
+                try Task.checkCancellation()
+                // Its row may refer to what was just taken.
+                await recording.flush()
+                guard var inFlight = try await again(held, .notDone, schema) else { continue }
+                inFlight.repetitions = held.repetitions
+                guard inFlight.awaited.isEmpty else {
+                    progress.keepWaiting(inFlight)
+                    continue
+                }
+                for turn in await send([inFlight], schema) where !turn.hasLeft { window.giveBack(inFlight) }
+            }
         }
     }
 

@@ -98,10 +98,11 @@ struct PushRunner {
         if let ending, !(ending is SyncError) { throw ending }
         do {
             let (errors, left, edited) = try await store.read { reader in
-                let left = try progress.leftInGroups.count { number in
-                    try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
-                }
                 let errors = try OperationErrorCoding.all(&reader, schema)
+                let left = try progress.leftInGroups(butBehind: errors.map(\.operationID))
+                    .count { number in
+                        try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
+                    }
                 // What tells that these were not taken is gone when the app has edited or settled them since.
                 // Of earlier ones only a push that came to its end tells: otherwise their turn may not have come.
                 let edited = try progress.notTaken.union(ending == nil ? progress.unsent : [])
@@ -118,7 +119,7 @@ struct PushRunner {
             report.notTaken(errors)
             report.overtaken += edited
             // No error tells of these: what stands before them in their groups was made while the push ran, or is no more sent.
-            if ending == nil, errors.isEmpty, report.waiting + report.overtaken == 0 { report.waiting = left }
+            if ending == nil { report.waiting += left }
         } catch {
             throw ending ?? error
         }
@@ -127,10 +128,13 @@ struct PushRunner {
 
     /// Begins with what waits now, and ends the time in which an insert that a deletion has cancelled can be brought back.
     private func begin(_ tables: Set<String>?, _ schema: StoreSchema) async throws -> PushPlan {
+        let returned = marked.returned
         let (plan, hasCancelled) = try await store.read { reader in
             try sender.block.load(&reader)
             let last = try OperationQueue.highestNumber(&reader)
-            let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
+            let groups = try GroupStorage.groups(&reader)
+            let plan = PushPlan(schema, tables: tables, through: last, groups, returned: returned)
+            progress.begin(through: last)
             // The app may settle them behind the place where their turn has been.
             let left = try OperationErrorCoding.operations(&reader)
                 .filter { try OperationQueue.operation($0, &reader, schema)?.isToSend == false }
@@ -250,7 +254,14 @@ struct PushRunner {
             progress.keepWaiting(next)
             return false
         }
-        if next.operation.editCounter != inFlight.operation.editCounter { try await ask(about: next, schema) }
+        if next.operation.editCounter != inFlight.operation.editCounter {
+            try await ask(about: next, schema)
+            // Another answer may have ended the push while somebody was asked.
+            guard !progress.isEnding else {
+                try await takeBack(next, schema)
+                return false
+            }
+        }
         let isTaken = try await process(try await sender.send(next), of: next, schema)
         // What was prepared behind a row that is made anew names it by the id that it had.
         return isTaken && !(inFlight.outgoing?.serverID != nil && next.outgoing?.serverID == nil)
@@ -262,9 +273,13 @@ struct PushRunner {
             try await decisions.willSend(inFlight.operation, thread)
             decisions.tellSent(inFlight.operation)
         } catch {
-            try await uncancelled { try await store.write { try takeBack(inFlight, &$0, schema) } }
+            try await takeBack(inFlight, schema)
             throw error
         }
+    }
+
+    private func takeBack(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
+        try await uncancelled { try await store.write { try takeBack(inFlight, &$0, schema) } }
     }
 
     /// Chooses what an operation sends next in its turn; nil when nothing. A change that came into a group meanwhile does not
@@ -291,8 +306,10 @@ struct PushRunner {
             {
                 return (nil, true)
             }
-            if waiting.kind == .delete, waiting.editCounter != sentCounter,
-                try !referring.operations(before: waiting, table, schema, &transaction).isEmpty
+            // Of one that was not edited only what has joined the queue since can have come to go before it.
+            if waiting.kind == .delete,
+                try referring.operations(before: waiting, table, schema, &transaction)
+                    .contains(where: { waiting.editCounter != sentCounter || $0.id > progress.last })
             {
                 return (nil, true)
             }

@@ -74,7 +74,7 @@ final class ReferringOperations: Sendable {
         let last = try OperationQueue.highestNumber(&transaction)
         if last > known.last {
             for other in referring {
-                for operation in try OperationQueue.all(of: other, after: known.last, &transaction, schema) {
+                try OperationQueue.forEach(of: other, after: known.last, &transaction, schema) { operation in
                     for key in OperationReferences.former(of: operation, other, schema) {
                         known.numbers[key, default: []].insert(operation.id)
                     }

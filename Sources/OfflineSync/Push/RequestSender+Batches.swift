@@ -5,7 +5,7 @@ internal import SyncMachines
 /// Several operations in one exchange, where the remote takes batches.
 extension RequestSender {
     /// The most operations that leave together.
-    var batchSize: Int { max(1, remote.maximumBatchSize) }
+    var batchSize: Int { min(max(1, remote.maximumBatchSize), PushWindow.most) }
 
     /// Whether an operation may leave together with others. What else there is to ask, and what is not sent at all, has a
     /// turn of its own.

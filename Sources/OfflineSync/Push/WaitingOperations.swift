@@ -23,12 +23,18 @@ struct WaitingOperations {
         return operations
     }
 
-    /// Those that wait for themselves, through others that may have been held back for their sake.
+    /// Takes one out; all others are tried again.
+    mutating func remove(_ inFlight: InFlightOperation) {
+        operations.removeAll { $0.operation.id == inFlight.operation.id }
+        lastCount = Int.max
+    }
+
+    /// The first one that waits for itself, through others that may have been held back for its sake.
     ///
     /// - Parameter awaited: Gives the inserts that an operation waits for.
-    /// - Returns: Those of the list that are in a circle.
-    func circular(_ awaited: (Int64) throws -> [Int64]) rethrows -> [InFlightOperation] {
-        try operations.filter { inFlight in
+    /// - Returns: One of the list that is in a circle; nil when none is.
+    func firstOfCircle(_ awaited: (Int64) throws -> [Int64]) rethrows -> InFlightOperation? {
+        try operations.first { inFlight in
             var seen: Set<Int64> = []
             var open = inFlight.awaited
             while let number = open.popLast() {

@@ -101,6 +101,7 @@ public struct ItemBatches<Item: TableItem>: AsyncSequence, Sendable where Item.I
         private let batches: ItemBatches
         private let reading: ItemReading<Item>
         private var records: QueryBatches.AsyncIterator?
+        private var hasItems = false
 
         fileprivate init(_ batches: ItemBatches) {
             self.batches = batches
@@ -119,16 +120,29 @@ public struct ItemBatches<Item: TableItem>: AsyncSequence, Sendable where Item.I
                 // The first item tells whether they ask for states.
                 let query = batches.query
                 _ = try await table.context.read { try $0.firstItem(query, in: table) }
-                following = table.context.store.batches(of: query.forItems(of: Item.self), size: batches.size)
-                    .makeAsyncIterator()
+                following = begin()
             }
             defer { records = following }
             while let next = try await following.next() {
-                let (items, leftOut) = try reading.items(next)
-                table.context.events.tell(leftOut, of: table.name)
-                if !items.isEmpty { return items }
+                let read: (items: [Item], leftOut: [ItemReading<Item>.LeftOut])
+                do {
+                    read = try reading.items(next)
+                } catch {
+                    guard !hasItems else { throw error }
+                    // They ask for states, which no row has told that was there at the beginning.
+                    following = begin()
+                    continue
+                }
+                table.context.events.tell(read.leftOut, of: table.name)
+                hasItems = hasItems || !read.items.isEmpty
+                if !read.items.isEmpty { return read.items }
             }
             return nil
+        }
+
+        private func begin() -> QueryBatches.AsyncIterator {
+            batches.table.context.store.batches(of: batches.query.forItems(of: Item.self), size: batches.size)
+                .makeAsyncIterator()
         }
     }
 }

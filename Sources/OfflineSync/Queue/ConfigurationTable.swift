@@ -45,6 +45,8 @@ enum ConfigurationTable {
         case localID = 1_041
         /// The local id of the row whose id on the server was the key, before the row was made anew.
         case formerID = 1_042
+        /// The local id of the row whose id on the server is the key but for the case of letters, where that makes no difference.
+        case foldedID = 1_046
         /// The changes at which the last pushes have ended: see ``StumblingBlock``.
         case stumblingBlocks = 1_032
         /// The column that the key names holds local ids of the table that the value names, by names of the server: see ``DeclaredReferences``.

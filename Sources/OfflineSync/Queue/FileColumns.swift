@@ -5,12 +5,12 @@ internal import SyncContract
 struct FileColumns {
     let schema: StoreSchema
 
-    /// Those of a table that are remembered.
+    /// Those of a table that are remembered; nil where none was ever declared to a version that remembers them.
     static func remembered(
         of table: String,
         _ reader: inout some StoreReading & ~Copyable
-    ) throws -> Set<String> {
-        names(try ConfigurationTable.row(.fileColumns, table, "", &reader))
+    ) throws -> Set<String>? {
+        try ConfigurationTable.row(.fileColumns, table, "", &reader).map(names)
     }
 
     /// Whether others are declared than at the last look.
@@ -21,13 +21,9 @@ struct FileColumns {
     /// Remembers what is declared now.
     func follow(_ transaction: inout StoreTransaction) throws {
         for table in try changed(&transaction) {
-            let names = Self.declared(in: table)
-            if names.isEmpty {
-                try transaction.delete(ConfigurationTable.query(.fileColumns, table.name, ""))
-            } else {
-                let value = names.sorted().joined(separator: " ")
-                try ConfigurationTable.set(.fileColumns, table.name, "", ["value": .string(value)], &transaction)
-            }
+            // Where none names a file any more, that is remembered, too.
+            let value = Self.declared(in: table).sorted().joined(separator: " ")
+            try ConfigurationTable.set(.fileColumns, table.name, "", ["value": .string(value)], &transaction)
         }
     }
 
@@ -43,7 +39,7 @@ struct FileColumns {
         return Set(table.columns.filter { $0.attachment != nil && !$0.isLocal }.map(\.name))
     }
 
-    private static func names(_ row: Record?) -> Set<String> {
-        Set((row?["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
+    private static func names(_ row: Record) -> Set<String> {
+        Set((row["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
     }
 }

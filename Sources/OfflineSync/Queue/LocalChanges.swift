@@ -94,7 +94,38 @@ struct LocalChanges: Sendable {
         _ = try add(QueuedChange(.insert), id, &group, &transaction)
     }
 
-    func update(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
+    /// Queues the insert of an item that is here where its deletion waits; another change stays as it is.
+    func queueInsertOverDeletion(
+        of id: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard let waiting = try waiting(for: id, &transaction), waiting.change.kind == .delete else { return }
+        var machine = ItemMachine<Record>(change: waiting.change)
+        try refusing { () throws(EditRefusal) in try machine.insert() }
+        try save(machine, waiting, id, &group, &transaction)
+    }
+
+    /// Queues the deletion of items that are not here, and of which another change waits.
+    func queueDeletionsOfMissing(_ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
+        for var waiting in try OperationQueue.all(of: table, &transaction, schema)
+        where waiting.change.kind != .delete && !waiting.change.isUndo {
+            guard try transaction.record(.string(waiting.itemID), in: table.name) == nil else { continue }
+            marked.takeBack(&waiting, table, schema)
+            var machine = ItemMachine<Record>(change: waiting.change)
+            _ = try refusing { () throws(EditRefusal) in try machine.delete(nil, seen: nil) }
+            machine.change?.deletedRow = Record(id: .string(waiting.itemID))
+            try save(machine, waiting, waiting.itemID, &group, &transaction)
+        }
+    }
+
+    /// Changes an item. What is written of it may depend on the row that is here: the closure leaves out what is no change.
+    func update(
+        _ item: Record,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction,
+        leavingOut: (inout Record, Record) -> Void = { _, _ in }
+    ) throws {
         let waiting = try waiting(for: itemID(item.id), &transaction)
         guard let stored = try transaction.record(item.id, in: table.name) else {
             guard waiting?.kind != .delete else { throw Self.deletionWaits }
@@ -104,6 +135,8 @@ struct LocalChanges: Sendable {
                 "The store has no such item in '\(table.name)'; insert it, or pull it first."
             )
         }
+        var item = item
+        leavingOut(&item, stored)
         // The server may tell apart what this table does not: the casing it knows is the stored one.
         var row = try writable(item, over: stored)
         row.id = stored.id
@@ -240,6 +273,7 @@ struct LocalChanges: Sendable {
             else { throw Self.noDeletionWaits }
             try transaction.upsert([row], into: table.name)
             if !operation.memberships.isEmpty { try reorderGroups(&transaction) }
+            marked.comesBack()
             try OperationQueue.save(operation, table, &transaction)
             return
         }

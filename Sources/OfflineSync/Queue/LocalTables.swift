@@ -38,25 +38,29 @@ struct LocalTables {
         return tables.filter { $0.isLocalOnly != remembered.contains($0.name) }
     }
 
-    /// Those that the server has not had, as far as can be known: it has named no version of them, and nothing else is
-    /// remembered.
+    /// Those that the server has not had, as far as can be known: it has given them neither version nor stamp, and nothing else
+    /// is remembered. What waited before is put right: an item that is here again is not deleted, and one that is not any more
+    /// is.
     private func queueRows(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
         let changes = SyncTable<Record>(context: context, definition: table).changes
         var group = ChangeGroup(isGroup: false)
         var last: RecordID?
         while true {
             var query = Query(table.name).ordered(by: "id").limited(to: 500).selecting(["id"])
-            if table.systemProperties.contains(.version) { query = query.filtered(by: Column("version") == .null) }
+            for name in table.serverNames { query = query.filtered(by: Column(name) == .null) }
             if let last { query = query.filtered(by: Column("id") > last.fieldValue) }
             let rows = try transaction.records(query)
-            guard let end = rows.last?.id else { return }
+            guard let end = rows.last?.id else { break }
             let keys = rows.compactMap { $0.id.stringValue.map { OperationCoding.itemKey($0, table) } }
             let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
             let remembered = try ItemMemoryStorage.remembered(among: { keys }, in: table, &transaction)
             for row in rows {
                 guard let id = row.id.stringValue else { continue }
                 let key = OperationCoding.itemKey(id, table)
-                guard !waiting.contains(key) else { continue }
+                guard !waiting.contains(key) else {
+                    try changes.queueInsertOverDeletion(of: id, &group, &transaction)
+                    continue
+                }
                 // What was sent and given up may be there, or kept here on purpose.
                 let memory =
                     try remembered.contains(key) ? ItemMemoryStorage.memory(of: id, in: table, &transaction) : nil
@@ -65,5 +69,14 @@ struct LocalTables {
             }
             last = end
         }
+        try changes.queueDeletionsOfMissing(&group, &transaction)
+    }
+}
+
+extension TableDefinition {
+    /// The columns of this table that only a server fills.
+    fileprivate var serverNames: [String] {
+        [("version", SystemProperties.version), ("updatedAt", .updatedAt), ("createdAt", .createdAt)]
+            .filter { systemProperties.contains($0.1) }.map(\.0)
     }
 }

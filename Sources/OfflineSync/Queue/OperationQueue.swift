@@ -86,16 +86,26 @@ enum OperationQueue {
             .map { try OperationCoding.operation($0, schema) }
     }
 
-    /// All operations of a table in order, or those after a number.
+    /// All operations of a table in order.
     static func all(
         of table: TableDefinition,
-        after number: Int64? = nil,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
-        var query = query(table.name)
-        if let number { query = query.filtered(by: Column("id") > .int64(number)) }
-        return try transaction.records(query).map { try OperationCoding.operation($0, schema) }
+        try transaction.records(query(table.name)).map { try OperationCoding.operation($0, schema) }
+    }
+
+    /// Hands the operations of a table after a number to a closure, in order, one at a time: there may be very many.
+    static func forEach(
+        of table: TableDefinition,
+        after number: Int64,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema,
+        _ body: (TableOperation) throws -> Void
+    ) throws {
+        try transaction.forEach(query(table.name).filtered(by: Column("id") > .int64(number))) {
+            try body(OperationCoding.operation($0, schema))
+        }
     }
 
     /// The rows of a table whose deletion waits, as they were, with its state.

@@ -13,10 +13,12 @@ extension PushReport {
     }
 
     /// The report with what a push before it has done; what was not taken is as it is after the later one.
-    package func adding(_ earlier: PushReport?) -> PushReport {
+    /// A report of no push says nothing of what was left behind: that is what the earlier one has left then.
+    package func adding(_ earlier: PushReport?, withWhatItLeft: Bool = false) -> PushReport {
         var report = self
         report.pushed += earlier?.pushed ?? 0
         report.requests += earlier?.requests ?? 0
+        if withWhatItLeft, let earlier { (report.waiting, report.overtaken) = (earlier.waiting, earlier.overtaken) }
         return report
     }
 }

@@ -48,7 +48,7 @@ enum ConfigurationVerification {
                 if value == nil { report("a row\(of) was set aside without a reason") }
             case .purgedRow?:
                 if value?.contains(" ") != true { report("a purged row\(of) has neither stamp nor version") }
-            case .serverID?, .localID?, .formerID?:
+            case .serverID?, .localID?, .foldedID?, .formerID?:
                 if value?.isEmpty ?? true || key.isEmpty {
                     report("an id of a row\(of) that the server has chosen is not there")
                 }
@@ -59,7 +59,7 @@ enum ConfigurationVerification {
             case .localTable?:
                 if table.isEmpty { report("a table that stays on the device has no name") }
             case .fileColumns?:
-                if value?.isEmpty ?? true { report("which columns\(of) name files is not there") }
+                if value == nil { report("which columns\(of) name files is not there") }
             case .reset?:
                 if value?.isEmpty ?? true { report("where a reset is is not there") }
             case .freshRow?:

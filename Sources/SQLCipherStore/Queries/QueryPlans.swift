@@ -18,11 +18,11 @@ final class QueryPlans {
 
     /// Hands the rows of a query to a closure, in order.
     func forEach(_ query: Query, in database: Database, _ body: (Record) throws -> Void) throws {
-        guard let shaped = ShapedQuery(query, layout) else {
+        guard let shaped = ShapedQuery(query, layout), let plan = try plans[shaped.shape] ?? makePlan(query, shaped)
+        else {
             let (compiled, reader) = try compile(query)
             return try database.withStatement(compiled) { try Self.read($0, reader, body) }
         }
-        let plan = try plans[shaped.shape] ?? makePlan(query, shaped)
         try plan.statement.use(in: database) { statement in
             try statement.bind(shaped.values)
             try Self.read(statement, plan.reader, body)
@@ -33,8 +33,10 @@ final class QueryPlans {
         while try statement.step() { try body(reader.record(statement)) }
     }
 
-    private func makePlan(_ query: Query, _ shaped: ShapedQuery) throws -> Plan {
+    /// Nil for a query that SQL alone does not answer: its statement keeps a condition, which is none of the values.
+    private func makePlan(_ query: Query, _ shaped: ShapedQuery) throws -> Plan? {
         let (compiled, reader) = try compile(query)
+        guard compiled.rowConditions.isEmpty else { return nil }
         assert(compiled.bindings == shaped.values, "a shape has the values of its query")
         let plan = Plan(statement: CachedStatement(compiled.sql), reader: reader)
         if plans.count == Self.capacity { plans = [:] }

@@ -22,7 +22,7 @@ extension SyncSession {
             return (nil, nil)
         } catch {
             let error = (error as? EndedPush)?.cause ?? error
-            return (SessionFailure(error), error.ofApp)
+            return (SessionFailure(error), error)
         }
     }
 
@@ -158,8 +158,10 @@ extension SyncSession {
                 send(isWhole ? .pulled(index) : .pulledNews(index))
             } catch  where error.isOfOnePull {
                 areComplete = false
-                if error.isAnswer { send(.answered) }
                 failed(index, error)
+                // One that is refused here says nothing of those that have broken off.
+                guard error.isAnswer else { continue }
+                send(.answered)
             } catch  where error.mayBeOfOnePull {
                 areComplete = false
                 broken.append(BrokenPull(index: index, error: error))
@@ -203,25 +205,28 @@ extension SyncSession {
     /// - Throws: What stands against all pulls.
     private func judge(_ broken: inout [BrokenPull], of pulls: [SessionPull], _ context: SyncContext) async throws {
         guard let last = broken.last else { return }
-        let others = pulls.indices.filter { index in !broken.contains { $0.index == index } }
+        var others = pulls.indices.filter { index in !broken.contains { $0.index == index } }
         // One that is known to fail shows nothing. A start meanwhile has brought another list.
         let known = running.withLock { $0.machine.pulls }
         let sound = others.filter { known.indices.contains($0) && known[$0].obstacle == nil }
-        let asked = sound.isEmpty ? others : sound
+        if !sound.isEmpty { others = sound }
         // One behind the other from attempt to attempt: more of them may be at fault.
         let next = running.withLock { $0.nextAsked }
-        if let other = asked.first(where: { $0 >= next }) ?? asked.first {
+        var isAnswered = false
+        while !isAnswered, let other = others.first(where: { $0 >= next }) ?? others.first {
             do {
-                try await probe(other, of: pulls, context)
+                isAnswered = try await probe(other, of: pulls, context)
             } catch {
                 running.withLock { $0.nextAsked = other + 1 }
                 throw error
             }
-        } else {
-            // There is no other one: a question for nothing but an answer of the table.
-            guard try await context.answers(pulls[last.index].source.table) else { throw last.error }
-            send(.answered)
+            others.removeAll { $0 == other }
         }
+        if !isAnswered {
+            // There is no other one that is asked: a question for nothing but an answer of the table.
+            guard try await context.answers(pulls[last.index].source.table) else { throw last.error }
+        }
+        send(.answered)
         for pull in broken { failed(pull.index, pull.error) }
         broken = []
     }
@@ -233,16 +238,16 @@ extension SyncSession {
 
     /// Makes a pull for its answer alone.
     ///
+    /// - Returns: Whether it was answered, as it is when the server refuses it: not when it is refused here.
     /// - Throws: What has kept it from being answered.
-    private func probe(_ index: Int, of pulls: [SessionPull], _ context: SyncContext) async throws {
+    private func probe(_ index: Int, of pulls: [SessionPull], _ context: SyncContext) async throws -> Bool {
         do {
             _ = try await context.pull(pulls[index], pulls[index].options(.pullOnly))
             send(.probed(index))
+            return true
         } catch  where error.isOfOnePull {
-            // That is an answer, too, unless it was refused here.
-            guard error.isAnswer else { return }
+            return error.isAnswer
         }
-        send(.answered)
     }
 
     /// - Returns: Whether all is here of which the server tells: not where something may have been deleted long ago.

@@ -2,6 +2,7 @@ import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("Groups of rows that get their ids from the server")
@@ -41,6 +42,59 @@ struct AssignedGroupTests {
             try await phone.context.retryRefused()
             #expect(try await phone.context.push().pushed == 2)
             #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    /// Takes one reference out of a row that is in a circle of those that wait for ids, or asks for another try.
+    private final class CircleDelegate: SyncContextDelegate {
+        let clears: Bool
+        private let asked = Mutex(0)
+        var questions: Int { asked.withLock { $0 } }
+
+        init(clears: Bool) { self.clears = clears }
+
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? {
+            asked.withLock { $0 += 1 }
+            guard clears else { return .keepMine }
+            return .keepMerged(Record(id: .string(error.itemID), [error.table == "Tasks" ? "list" : "first": .null]))
+        }
+    }
+
+    @Test("of rows in a circle one is decided about, and the others go behind it")
+    func circleDecidedAbout() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            let delegate = CircleDelegate(clears: true)
+            phone.context.delegate = delegate
+            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
+                try transaction.insert(["text": "milk", "list": "l", "complete": false], id: "t", into: tasks)
+                try transaction.insert(["text": "shopping", "first": "t"], id: "l", into: lists)
+            }
+            let report = try await phone.context.push()
+            #expect(report.pushed == 2 && report.notTaken.isEmpty && delegate.questions == 1)
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    @Test("rows in a circle that are to be tried again are told all the same")
+    func circleTriedAgain() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            let delegate = CircleDelegate(clears: false)
+            phone.context.delegate = delegate
+            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
+                try transaction.insert(["text": "milk", "list": "l", "complete": false], id: "t", into: tasks)
+                try transaction.insert(["text": "shopping", "first": "t"], id: "l", into: lists)
+            }
+            let report = try await phone.context.push()
+            #expect(report.pushed == 0 && report.failures.count + report.waiting == 2)
+            #expect(delegate.questions <= 10)
+            try await phone.lists.update(Record(id: "l", ["first": .null]))
+            try await phone.context.retryRefused()
+            #expect(try await phone.context.push().pushed == 2)
         }
     }
 

@@ -1,12 +1,13 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import EmulatorTransport
-import OfflineSync
 import ReferenceStore
 import RemoteContract
 import SyncContract
 import Synchronization
 import Testing
+
+@testable import OfflineSync
 
 @Suite("Tables that stay on the device")
 struct LocalOnlyTableTests {
@@ -228,6 +229,9 @@ struct LocalOnlyTableTests {
             remote: remote
         )
         #expect(try await again.push().pushed == 0)
+        let marks = Query(SystemTables.configuration.name)
+            .filtered(by: Column("keyType") == .int64(ConfigurationTable.KeyType.localTable.rawValue))
+        #expect(try await again.store.read(marks).records.isEmpty, "it is not done again")
     }
 
     @Test("that were synced in between keep what the server has; what is new is sent when they are synced again")
@@ -265,6 +269,60 @@ struct LocalOnlyTableTests {
         #expect(report.push.pushed + report.push.conflicts.count == 2 && report.push.conflicts.map(\.itemID) == [])
         #expect(emulator.rows(in: "TodoItem").filter { $0["deleted"] != true }.count == 4)
         #expect(try await texts(context) == ["a": "milk", "b": "bread", "c": "milk", "x": "anew"])
+    }
+
+    @Test("that are synced again have what waited from before put right")
+    func waitingFromBefore() async throws {
+        var store = MemoryStore(try Self.schema(isLocalOnly: false))
+        var context = try SyncWorld.context(emulator, .datasync, store)
+        var table = try context.table("TodoItem")
+        try await table.insert(["text": "milk"], id: "deleted")
+        try await table.insert(["text": "milk"], id: "changed")
+        _ = try await context.sync()
+        try await table.delete("deleted")
+        try await table.update(Record(id: "changed", ["text": "bread"]))
+        try await table.insert(["text": "new"], id: "dropped")
+        try await table.insert(["text": "new"], id: "kept")
+        store = try await store.reopened(with: try Self.schema(isLocalOnly: true))
+        context = try SyncWorld.context(emulator, .datasync, store)
+        table = try context.table("TodoItem")
+        try await table.insert(["text": "anew"], id: "deleted")
+        try await table.delete("changed")
+        try await table.delete("dropped")
+        store = try await store.reopened(with: try Self.schema(isLocalOnly: false))
+        context = try SyncWorld.context(emulator, .datasync, store)
+        let report = try await context.sync()
+        #expect(report.notTaken.isEmpty && report.push.pushed == 3)
+        #expect(try await context.operations().isEmpty)
+        #expect(try await texts(context) == ["deleted": "anew", "kept": "new"])
+        let there = emulator.rows(in: "TodoItem").filter { $0["deleted"] != true }
+        #expect(Set(there.compactMap { $0["text"]?.string }) == ["anew", "new"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("that are synced again are no inserts where the server has stamped them, if only that")
+    func stamped() async throws {
+        func schema(isLocalOnly: Bool) throws -> StoreSchema {
+            try StoreSchema([
+                TableDefinition(
+                    "TodoItem",
+                    columns: [.init("text", .string)],
+                    systemProperties: [.updatedAt],
+                    isLocalOnly: isLocalOnly
+                )
+            ])
+        }
+        var store = MemoryStore(try schema(isLocalOnly: false))
+        var context = try SyncWorld.context(emulator, .datasync, store)
+        try emulator.seed([["id": "a", "text": "milk"]], in: "TodoItem")
+        _ = try await context.sync()
+        for isLocalOnly in [true, false] {
+            store = try await store.reopened(with: try schema(isLocalOnly: isLocalOnly))
+            context = try SyncWorld.context(emulator, .datasync, store)
+            if isLocalOnly { try await context.table("TodoItem").insert(["text": "bread"], id: "b") }
+        }
+        #expect(try await context.push().pushed == 1)
+        #expect(try await texts(context) == ["a": "milk", "b": "bread"])
     }
 
     @Test("hold nobody up who refers to a row that is left of a time when the table was synced")

@@ -45,6 +45,16 @@ struct EmptyOnlinePageTests {
         #expect(sizes == [5, 0, 5, 5])
     }
 
+    @Test("say on every page how many rows there are in all", arguments: [nil, 7, 30] as [Int?])
+    func totals(_ size: Int?) async throws {
+        let table = try world(hiding: 5..<10).context.remoteTable("TodoItem")
+        for query in [table.query, table.query.ordered(by: "id", .descending), table.query.skipping(2)] {
+            var totals: Set<Int?> = []
+            for try await page in try table.pages(query, size: size) { totals.insert(page.totalCount) }
+            #expect(totals == [20], "\(query)")
+        }
+    }
+
     @Test("end with an error when pages without rows follow each other for ever")
     func endless() async throws {
         let requests = Mutex(0)

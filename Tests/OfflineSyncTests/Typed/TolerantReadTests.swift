@@ -7,6 +7,7 @@ import OfflineSync
 import ReferenceStore
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("Reading rows that do not have all that an item type wants")
@@ -38,6 +39,46 @@ struct TolerantReadTests {
             text = try container.decode(String.self, forKey: .text)
             if text == "secret" { throw Refusal(quoted: text) }
         }
+    }
+
+    /// The first reading of its rows fails before it asks for their states, as if there had been none.
+    struct Late: SyncItem, Equatable {
+        struct Refusal: Error {}
+        final class Refusals: Sendable {
+            private let left: Mutex<Int>
+            init(_ count: Int) { left = Mutex(count) }
+            func take() -> Bool {
+                left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+            }
+        }
+        @TaskLocal static var refusals: Refusals?
+        var id = ""
+        var syncState = SyncState.synced
+
+        enum CodingKeys: CodingKey { case id, syncState }
+        init() {}
+        init(from decoder: any Decoder) throws {
+            if Self.refusals?.take() ?? false { throw Refusal() }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(String.self, forKey: .id)
+            syncState = try container.decode(SyncState.self, forKey: .syncState)
+        }
+    }
+
+    @Test("in batches, the first rows may come when nothing has told yet that the type asks for states")
+    func lateStates() async throws {
+        let table = TableDefinition("Late", columns: [])
+        let context = SyncContext(store: MemoryStore(try StoreSchema([table])), remote: UnavailableRemote.unreachable)
+        for id in ["1", "2", "3"] { try await context.store.upsert([Record(id: .string(id))], table: "Late") }
+        let late: SyncTable<Late> = try context.table("Late")
+        var batches: [[String]] = []
+        try await Late.$refusals.withValue(Late.Refusals(3)) {
+            for try await batch in late.batches(of: 2) { batches.append(batch.map(\.id)) }
+        }
+        #expect(batches == [["1", "2"], ["3"]])
     }
 
     private static let example = Invoice(text: "?", status: .sent, count: 7, note: "none of these")

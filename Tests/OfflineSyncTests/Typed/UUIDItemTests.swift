@@ -124,6 +124,7 @@ struct UUIDItemTests {
             try await coupons.update(Coupon(id: couponID, title: "z", brandID: brandID))
             #expect(try await context.push().pushed == 1)
             #expect(emulator.rows(in: "Coupon").count == 1)
+            #expect(emulator.rows(in: "Coupon").first?["brandID"] == .string(brandID.uuidString.lowercased()))
             #expect(try await coupons.table.read(spelling)?.id == .string(spelling))
 
             let online: RemoteTable<Coupon> = try context.remoteTable(Coupon.self)
@@ -135,6 +136,40 @@ struct UUIDItemTests {
             try await coupons.delete(couponID)
             try await coupons.undoDelete(couponID)
             #expect(try await coupons.read(couponID)?.title == "z")
+        }
+    }
+
+    @Test(
+        "a row is named to the server in the letters of its id there, in rows and in conditions",
+        arguments: Kept.allCases
+    )
+    func lowerCaseReference(_ kept: Kept) async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["Brand", "Coupon"]))
+        let brand = Brand(name: "a")
+        let spelling = brand.id.uuidString.lowercased()
+        try emulator.seed([["id": .string(spelling), "name": "a"]], in: "Brand")
+        try emulator.seed([["id": "x", "title": "theirs", "brandID": .string(spelling)]], in: "Coupon")
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        try await with(kept, remote: remote) { context, brands, coupons in
+            try await brands.pull()
+            let new = Brand(name: "b")
+            try await context.write { tx in
+                try tx.insert(new, into: brands)
+                try tx.insert(Coupon(title: "x", brandID: brand.id), into: coupons)
+                try tx.insert(Coupon(title: "y", brandID: new.id), into: coupons)
+                try tx.insert(Coupon(title: "z", brandID: nil), into: coupons)
+            }
+            #expect(try await context.push().pushed == 4)
+            let sent = Dictionary(
+                uniqueKeysWithValues: emulator.rows(in: "Coupon").map { ($0["title"]?.string ?? "", $0["brandID"]) }
+            )
+            #expect(sent["x"] == .string(spelling) && sent["y"] == .string(new.id.uuidString))
+            #expect(try await coupons.where { $0.brandID == brand.id }.pull().setAside.isEmpty)
+            #expect(try await coupons.table.read("x")?["title"] == "theirs")
         }
     }
 
