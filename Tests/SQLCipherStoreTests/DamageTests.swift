@@ -169,6 +169,14 @@ struct DamageTests {
         #expect(try await code { _ = try await readAll(folder, keyIsVerified: true) } == .damaged)
     }
 
+    @Test("nor is the loss of what says that the header names one")
+    func flag() async throws {
+        let folder = try TestFolder()
+        _ = try await makeStore(in: folder)
+        try folder.edit { $0[7] ^= 0x80 }
+        #expect(try await code { _ = try await readAll(folder, keyIsVerified: false) } == .damaged)
+    }
+
     @Test("a damaged first page is not taken for another key")
     func firstPage() async throws {
         let folder = try TestFolder()

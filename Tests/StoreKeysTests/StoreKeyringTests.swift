@@ -140,6 +140,31 @@ struct StoreKeyringTests {
         #expect(opened.slots.map(\.label) == Array(repeating: longest.slotLabel, count: 32))
     }
 
+    @Test("parameters of 8,192 bytes are taken, and none above, by whatever makes a slot")
+    func parameters() async throws {
+        let secret = try SecretBytes.random(count: 32)
+        let longest = StubUnlocker(parameters: Array(repeating: 1, count: 8_192)) { _ in secret }
+        let file = SecretFileUnlocker(at: folder.secretFile)
+        _ = try await StoreKeyring.create(at: folder.keyslots, unlockers: [longest, file])
+        #expect(try await StoreKeyring.open(at: folder.keyslots, unlocker: longest).slots.count == 2)
+        let keyslots = Keyslots(folder.keyslots)
+        _ = try await keyslots.add(longest, authorizedBy: file)
+        let before = try Data(contentsOf: folder.keyslots)
+        for count in [8_193, 70_000] {
+            let tooLong = StubUnlocker(parameters: Array(repeating: 1, count: count)) { _ in secret }
+            let other = folder.url.appending(path: "other.keyslots")
+            #expect(
+                await keyErrorCode { _ = try await StoreKeyring.create(at: other, unlocker: tooLong) }
+                    == .invalidParameters
+            )
+            #expect(
+                await keyErrorCode { _ = try await keyslots.add(tooLong, authorizedBy: file) } == .invalidParameters
+            )
+            #expect(await keyErrorCode { _ = try await keyslots.replace(file, with: tooLong) } == .invalidParameters)
+        }
+        #expect(try Data(contentsOf: folder.keyslots) == before)
+    }
+
     @Test("a file's slots can be listed without a secret")
     func listing() async throws {
         let unlocker = try PassphraseUnlocker.quick("any", label: "Ada's")

@@ -3,6 +3,7 @@ import OfflineSync
 import SQLCipherStore
 import SQLCipherStoreTestSupport
 import SyncContract
+import Synchronization
 import Testing
 import VirtualTime
 
@@ -69,6 +70,25 @@ struct LockedStoreTests {
         try await store.unlock(key: .testKey())
         await device.line.requestsReach(before + 1)
         try await device.session.wait(for: .download)
+        await device.session.close()
+    }
+
+    @Test("has what was suspended, resumed or said meanwhile stored when it is unlocked")
+    func suspended() async throws {
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .both)
+        await store.lock()
+        device.session.suspend(.upload)
+        device.session.suspend(.download)
+        device.session.resume(.upload)
+        while device.session.running.withLock({ $0.unstored.count }) < 3 { await Task.yield() }
+        try await store.unlock(key: .testKey())
+        while try await device.context.storedSuspension() != "download" { await Task.yield() }
+        await store.lock()
+        device.session.serverWasReset()
+        while device.session.running.withLock({ $0.unstored.isEmpty }) { await Task.yield() }
+        try await store.unlock(key: .testKey())
+        while try await device.context.resetStage() == .none { await Task.yield() }
         await device.session.close()
     }
 }

@@ -96,7 +96,8 @@ extension AttachmentWork {
                     throw NoRoom()
                 }
             }
-            try await note(file) { ($0.isHere, $0.isOnServer, $0.failure) = (true, true, nil) }
+            // Who has asked for it meanwhile has it.
+            try await note(file) { ($0.isHere, $0.isOnServer, $0.isWanted, $0.failure) = (true, true, false, nil) }
         } catch is NoRoom {
             try await forget(file)
         } catch let error as StoreError where error.code == .full {
@@ -118,9 +119,14 @@ extension AttachmentWork {
     }
 
     private func postpone(_ file: AttachmentFile) async throws {
+        let now = now
         let missing = now.milliseconds - file.lastUsed.milliseconds
         let next = Timestamp(milliseconds: now.milliseconds + min(max(missing, 15_000), Self.longestAbsence))
-        try await change(file.id) { $0.aheadFrom = next }
+        try await change(file.id) { file in
+            file.aheadFrom = next
+            // It was noted by a clock that was put right since: it is missing from now on.
+            if file.lastUsed.milliseconds > now.milliseconds { file.lastUsed = now }
+        }
     }
 
     /// Whether a row that a rule is about still names a file.

@@ -29,7 +29,8 @@ extension AttachmentWork {
         }
         try await store.write { transaction in
             try transaction.delete(due, from: AttachmentRemovals.table.name)
-            guard isRemoved, var file = try transaction.attachment(id) else { return }
+            guard var file = try transaction.attachment(id) else { return }
+            // Of one that a row names again an earlier request may have arrived, whose answer was lost.
             file.isOnServer = false
             try transaction.save(file)
         }
@@ -39,7 +40,8 @@ extension AttachmentWork {
     /// Removes files that the server has, too, those first that were not used at all or not for longest, until the rest has
     /// room.
     ///
-    /// The server is asked whether it still has the file: others may have removed it since, and the last copy stays.
+    /// The server is asked whether it still has the file: others may have removed it since, and the last copy stays. One that it
+    /// does not tell of stays as well, and keeps none of the others.
     func makeRoom(keeping kept: AttachmentID? = nil) async throws {
         let both = Query(AttachmentFiles.table.name)
             .filtered(by: Column("isHere") == true && Column("isOnServer") == true)
@@ -51,11 +53,17 @@ extension AttachmentWork {
             return try reader.attachments(both.filtered(by: !used)) + reader.attachments(both.filtered(by: used))
         }
         var sum = files.reduce(0) { $0 + ($1.length ?? 0) }
+        var failure: (any Error)?
         for file in files where sum > spaceLimit && file.id != kept {
-            guard states.travelling(file.id) == nil, try await serverHas(file) else { continue }
-            try await makeWay(file.id)
-            sum -= file.length ?? 0
+            do {
+                guard states.travelling(file.id) == nil, try await serverHas(file) else { continue }
+                try await makeWay(file.id)
+                sum -= file.length ?? 0
+            } catch let error as RemoteError where TransferMachine.Outcome(error, .download).isOfTheFile {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// Removes a file here that the server has, too. When it comes again it has another name and another key.
@@ -63,6 +71,9 @@ extension AttachmentWork {
         let fresh = try FreshFile()
         let old: String? = try await store.write { transaction in
             guard var file = try transaction.attachment(id), file.isHere, file.isOnServer else { return nil }
+            // It may be going from the server at this moment, and be wanted again.
+            let notes = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
+            guard try !transaction.records(notes).contains(where: AttachmentRemovals.isDue) else { return nil }
             let old = file.become(fresh)
             file.isHere = false
             try transaction.save(file)

@@ -91,6 +91,8 @@ extension TransferMachine.Outcome {
     /// What an error means for a file.
     init(_ error: any Error, _ kind: Transfer.Kind) {
         switch error {
+        // Nobody has cancelled the transfer: who gives the token may have.
+        case is CancellationError where !Task.isCancelled: self = .failed("cancelled", after: nil)
         case is CancellationError: self = .cancelled
         case let error as RemoteError:
             switch error.code {

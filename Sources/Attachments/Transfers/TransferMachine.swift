@@ -56,6 +56,14 @@ struct TransferMachine: Sendable {
         case noService(String, after: Duration?)
         /// It is not tried again by itself.
         case refused
+
+        /// Whether it says nothing of other files.
+        var isOfTheFile: Bool {
+            switch self {
+            case .done, .failed, .refused: true
+            case .cancelled, .noService: false
+            }
+        }
     }
 
     enum Effect: Sendable, Hashable {
@@ -94,6 +102,9 @@ struct TransferMachine: Sendable {
     /// Whether nothing runs, and nothing that is to be done may begin before a time has passed or something has changed but
     /// the end of a push.
     var isSettled: Bool { running.isEmpty && !(isPushing && waiting.contains { $0.kind != .download }) }
+
+    /// Whether several have failed in a way that is about all, and nothing has got through since.
+    var nothingGetsThrough: Bool { pause != nil && tried.count > 1 }
 
     /// Takes note of an event.
     ///

@@ -10,12 +10,15 @@ actor TransferRunner {
     private var tasks: [Transfer: Task<Void, Never>] = [:]
     /// Those that have carried their file, and do what follows.
     private var ending: Set<Task<Void, Never>> = []
+    /// Those of them who make room, for which the server is asked.
+    private var makingRoom: [Transfer: Task<Void, Never>] = [:]
     var waiters: [AttachmentID: [Int: CheckedContinuation<Void, any Error>]] = [:]
     private var cancelledWaits: Set<Int> = []
     private var nextWait = 0
     private var settling: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var waking: (at: Duration, task: Task<Void, Never>)?
     private var preparation: Task<Void, any Error>?
+    private var isLocked = false
     private var listeners: [Task<Void, Never>] = []
     /// Knows at any time whether downloads are suspended; the machine is told of it a moment later.
     private var session: SyncSession?
@@ -135,6 +138,7 @@ actor TransferRunner {
     /// Ends what travels, and waits for that; nothing begins until the store is unlocked.
     func setLocked(_ isLocked: Bool) async {
         work.gate.set(isLocked ? .locked : .open)
+        self.isLocked = isLocked
         // A key may have been revoked while the store was locked. Nothing travels yet.
         if !isLocked { await Self.renewAbsent(work) }
         send(.locked(isLocked))
@@ -147,6 +151,7 @@ actor TransferRunner {
         }
         resumeAll()
         await endRenewal()
+        for task in makingRoom.values { task.cancel() }
         for task in Array(tasks.values) + ending { await task.value }
     }
 
@@ -155,6 +160,7 @@ actor TransferRunner {
         work.gate.set(.closed)
         send(.closed)
         await endRenewal()
+        for task in makingRoom.values { task.cancel() }
         for task in Array(tasks.values) + ending { await task.value }
         for task in listeners { task.cancel() }
         listeners = []
@@ -306,13 +312,23 @@ actor TransferRunner {
         if let task { ending.insert(task) }
         defer { if let task { ending.remove(task) } }
         if outcome == .done {
-            do {
-                try await work.makeRoom(keeping: transfer.kind == .ahead ? nil : transfer.id)
-            } catch {
-                // The file is where it is to be, and the next one that comes makes room.
+            let room = Task { [work] in
+                do {
+                    try await work.makeRoom(keeping: transfer.kind == .ahead ? nil : transfer.id)
+                } catch {
+                    // The file is where it is to be, and the next one that comes makes room.
+                }
             }
+            makingRoom[transfer] = room
+            if machine.isClosed || isLocked { room.cancel() }
+            await room.value
+            makingRoom[transfer] = nil
         }
         send(.ended(transfer, outcome))
+        // Their turn would come one by one, each after a longer time. The files stay wanted.
+        if case .noService = outcome, machine.nothingGetsThrough {
+            for id in waiters.keys where !machine.running.contains(Transfer(.download, id)) { resume(id, error) }
+        }
         if transfer.kind == .download { await answer(transfer.id, outcome, error) }
         // Who has begun to wait meanwhile is answered, too, when it has arrived; else it is fetched for them.
         if transfer.kind == .ahead, outcome != .cancelled, waiters[transfer.id] != nil { await want(transfer.id) }

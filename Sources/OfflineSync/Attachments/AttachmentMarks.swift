@@ -23,6 +23,20 @@ package enum AttachmentMarks {
         try doubt(Column("id").isAny(of: ids), &transaction)
     }
 
+    /// Doubts that the server has the files that a row owns which others have deleted or given other ones: theirs went with it, and
+    /// another row may name them.
+    static func doubt(
+        filesOf row: Record,
+        ownedIn table: TableDefinition,
+        but written: Record?,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let owning = naming(table).filter { $0.attachment == .owns }
+        let ids = files(of: row, in: owning).subtracting(files(of: written, in: owning))
+        guard !ids.isEmpty else { return }
+        try doubt(Column("id").isAny(of: ids.map { .string($0.text) }), &transaction)
+    }
+
     /// Doubts that the server has any file: it was set up anew.
     static func doubtAll(_ transaction: inout StoreTransaction) throws { try doubt(nil, &transaction) }
 

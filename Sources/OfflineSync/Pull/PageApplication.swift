@@ -30,6 +30,7 @@ struct PageApplication: Sendable {
         from request: AnswerLog.Request,
         _ transaction: inout StoreTransaction
     ) throws -> Counts {
+        let ownsFiles = table.columns.contains { $0.attachment == .owns && !$0.isLocal }
         let records = latest(try IdentifierTranslation(table, schema).incoming(records, &transaction))
         var counts = Counts()
         // Apart, because the store tries first what the row before has wanted.
@@ -94,8 +95,14 @@ struct PageApplication: Sendable {
                 }
             }
             if isDeleted {
-                if local != nil { deletions.append(record.id) }
+                if let local {
+                    deletions.append(record.id)
+                    if ownsFiles { try AttachmentMarks.doubt(filesOf: local, ownedIn: table, but: nil, &transaction) }
+                }
             } else if let change = merge.replacement(of: local, by: record) {
+                if ownsFiles, let local {
+                    try AttachmentMarks.doubt(filesOf: local, ownedIn: table, but: change.row, &transaction)
+                }
                 if change.replacesRow { try transaction.delete([record.id], from: table.name) }
                 if local == nil || change.replacesRow { new.append(change.row) } else { changed.append(change.row) }
             }

@@ -58,8 +58,12 @@ package struct FileHeader: Sendable {
 
     /// Whether the store was made with a key; nil when the header does not say.
     package func isMade(with key: SecretBytes) throws -> Bool? {
-        guard namesKey else { return nil }
-        return try bytes.suffix(KeyFingerprint.count).elementsEqual(KeyFingerprint.make(of: key))
+        try namesKey ? endsAsMade(with: key) : nil
+    }
+
+    /// Whether the last bytes name a key, if they do name one.
+    package func endsAsMade(with key: SecretBytes) throws -> Bool {
+        try bytes.suffix(KeyFingerprint.count).elementsEqual(KeyFingerprint.make(of: key))
     }
 
     /// Reads the first bytes of the file at a path, which the errors name.

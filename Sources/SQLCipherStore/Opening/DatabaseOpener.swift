@@ -49,7 +49,10 @@ package struct DatabaseOpener: Sendable {
 
     /// Tells another key from damage, where the header names the key.
     package func judgeKey(_ header: FileHeader, _ engine: EngineVersion) throws -> KeyJudgement {
-        guard let isRight = try header.isMade(with: key) else { return .unknown }
+        guard let isRight = try header.isMade(with: key) else {
+            // What says that a key is named may have got lost, and not the name.
+            return try header.endsAsMade(with: key) ? .damagedHeader : .unknown
+        }
         if isRight { return .right }
         do {
             try tryKey(CipherConfiguration(key: key, header: header.naming(key), engine: engine))

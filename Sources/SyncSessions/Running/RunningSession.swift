@@ -39,6 +39,8 @@ extension SyncSession {
         var waking: Task<Void, Never>?
         /// What is suspended is stored one after the other.
         var storing: Task<Void, Never>?
+        /// What of it the store could not take because it was locked.
+        var unstored: [@Sendable (SyncContext) async throws -> Void] = []
         /// The changes that the last push was made for; nil before the first look at the queue.
         var seen: OutstandingChanges?
         /// Whether a push is under way that will look what is left by itself.

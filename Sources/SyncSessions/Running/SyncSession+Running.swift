@@ -129,6 +129,7 @@ extension SyncSession {
 
     /// Reads what the store knows.
     private func load(_ pulls: [SessionPull], _ number: Int, _ context: SyncContext) async {
+        storeWhatWaits(context)
         await running.withLock { $0.storing }?.value
         do {
             let suspended = SyncDirection(stored: try await context.storedSuspension())
@@ -222,6 +223,7 @@ extension SyncSession {
             let isAwaited = !running.waiters.isEmpty || !running.watchers.isEmpty
             return (running.isPushing, running.machine.pushDue != nil, running.seen, isAwaited)
         }
+        storeWhatWaits(context)
         guard !isPushing else { return }
         // A store that was locked and tells of changes was unlocked.
         if running.withLock({ $0.error?.error.isOfLockedStore }) == true { send(.obstacleGone) }
@@ -266,16 +268,37 @@ extension SyncSession {
         defer { if isSuspended, isNews { cancelSingleSyncs() } }
         send(event) { running in
             guard let context, running.machine.phase != .closed else { return }
-            running.storing = Task { [former = running.storing] in
-                await former?.value
-                do {
-                    var stored = SyncDirection(stored: try await context.storedSuspension())
-                    if isSuspended { stored.formUnion(direction) } else { stored.subtract(direction) }
-                    try await context.storeSuspension(stored.stored)
-                } catch {
-                    self.send(.woken) { $0.set(error) }
+            store(in: &running, context) { context in
+                var stored = SyncDirection(stored: try await context.storedSuspension())
+                if isSuspended { stored.formUnion(direction) } else { stored.subtract(direction) }
+                try await context.storeSuspension(stored.stored)
+            }
+        }
+    }
+
+    /// Stores something in the background, behind what was to be stored before; while the store is locked that waits.
+    private func store(
+        in running: inout Running,
+        _ context: SyncContext,
+        _ body: @escaping @Sendable (SyncContext) async throws -> Void
+    ) {
+        running.storing = Task { [former = running.storing] in
+            await former?.value
+            do {
+                try await body(context)
+            } catch {
+                self.send(.woken) { running in
+                    running.set(error)
+                    if error.isOfLockedStore { running.unstored.append(body) }
                 }
             }
+        }
+    }
+
+    /// Stores what could not be while the store was locked.
+    private func storeWhatWaits(_ context: SyncContext) {
+        running.withLock { running in
+            for body in exchange(&running.unstored, with: []) { store(in: &running, context, body) }
         }
     }
 
@@ -283,14 +306,7 @@ extension SyncSession {
         defer { cancelSingleSyncs() }
         send(.serverReset) { running in
             guard let context, running.machine.phase != .closed else { return }
-            running.storing = Task { [former = running.storing] in
-                await former?.value
-                do {
-                    try await context.requestReset()
-                } catch {
-                    self.send(.woken) { $0.set(error) }
-                }
-            }
+            store(in: &running, context) { try await $0.requestReset() }
         }
     }
 
