@@ -16,6 +16,9 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     /// with a `version`, which says what the change is based on, so that a newer row is found out as a conflict. An item from
     /// before the server had it has none, and says nothing. Otherwise change it by its id: ``update(_:_:)``.
     ///
+    /// A column in which the item says just what it would be read with from the row here stays as it is: what its type does not
+    /// hold, such as further members of an object or digits of a time, is not taken away by it.
+    ///
     /// - Throws: As ``update(_:)`` of untyped rows; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
     ///   cannot be encoded.
     public func update(_ item: Item) async throws {
