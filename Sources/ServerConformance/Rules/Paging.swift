@@ -201,12 +201,18 @@ extension ServerRules {
             .protocol3,
             "There is no link when no row is left.",
             in: "datasync-protocol 1.8",
-            "Asks for three rows, following the links if pages are smaller."
+            "Asks for three rows, following the links if pages are smaller, and for a page that \(PageRows.count) rows fill to the last."
         ) { server in
             let rows = [try await server.insert(), try await server.insert(), try await server.insert()]
             let pages = try await server.pages([("$filter", server.among(rows))])
             let isRight = pages.allSatisfy { !$0.rows.isEmpty } && pages.reduce(0) { $0 + $1.rows.count } == 3
             server.expect(isRight, pages[pages.count - 1].response, "three rows and no next page after the third")
+            let many = try await server.pageRows()
+            let query = [("$filter", many.filter), ("$orderby", "id")]
+            let size = try await server.firstPage(query).rows.count
+            guard size < PageRows.count else { return }
+            let last = try await server.firstPage(query + [("$skip", "\(PageRows.count - size)")])
+            server.expect(last.rows.count == size && last.next == nil, last.response, "\(size) rows and no next page")
         },
         rule(
             "page.link-encoded",

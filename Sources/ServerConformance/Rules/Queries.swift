@@ -299,6 +299,37 @@ extension ServerRules {
                 try await server.expectFound([(filter.text, found)], in: world)
             }
         },
+        rule(
+            "query.changed-row",
+            .both,
+            "Lists know a changed row at once as its answer has shown it: by its new updatedAt, its new text and its new place.",
+            in: "datasync-protocol 1.5, 1.9, 7.2",
+            for: .column(.text),
+            "Makes rows until updatedAt has risen, changes the first, and asks for what changed since the last, and for both texts."
+        ) { server in
+            let text = try server.column(.text)
+            let rows = try await server.stampedRows(2)
+            let response = try await server.update(rows[0], [.text: "changed and listed"])
+            try server.require(response, 200)
+            let changed = try server.row(of: response)
+            let since = server.among(rows, "updatedAt ge \(server.speaks.instant(rows[1].updatedAt))")
+            let pulled = try await server.list([("$filter", since), ("$orderby", "updatedAt")])
+            let found = pulled.rows.first { $0.id == changed.id }
+            server.expect(
+                found == changed,
+                pulled.response,
+                "the row as it was answered: \(changed.json)",
+                after: response.request
+            )
+            if changed.stamp > rows[1].stamp {
+                server.expect(pulled.ids.last == changed.id, pulled.response, "the row \(changed.id) last")
+            }
+            for (value, isFound) in [("changed and listed", true), (rows[0][text]?.string ?? "", false)] {
+                let page = try await server.list([("$filter", server.among(rows, "\(text) eq '\(value)'"))])
+                let words = isFound ? "the row \(changed.id)" : "no row \(changed.id), which has another text now"
+                server.expect(page.ids.contains(changed.id) == isFound, page.response, words)
+            }
+        },
     ]
 
     private static let brokenFilters = ["id eq", "id eq 'x", "(id eq 'x'", "id eq 'x' and", "nofunction(id) eq 'x'"]

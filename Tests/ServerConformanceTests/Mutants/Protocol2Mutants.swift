@@ -127,6 +127,13 @@ extension ServerMutant {
         filtering(.azureMobileApps, "date.datetimeoffset", "takes no notice of offsets in literals", "+02:00", "Z"),
         filtering(.azureMobileApps, "date.filter", "takes ge for gt", "updatedAt ge", "updatedAt gt"),
         filtering(.azureMobileApps, "query.arithmetic", "takes mul for add", " mul ", " add "),
+        filtering(
+            .azureMobileApps,
+            "query.changed-row",
+            "finds a changed row by the text it had",
+            "eq 'changed and listed'",
+            "eq 'a text'"
+        ),
         filtering(.azureMobileApps, "function.replace", "replaces nothing", "'bb'", "'pp'"),
         asking(.azureMobileApps, "tombstone.hidden", "shows deleted rows in lists") { request in
             if request.method == "GET", !request.isRow { request["__includeDeleted"] = "true" }

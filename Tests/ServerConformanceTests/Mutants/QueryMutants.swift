@@ -129,6 +129,20 @@ extension ServerMutant {
             page["nextLink"] = .string(request.query + "&$skip=5")
             answer.json = .object(page)
         },
+        answering(.datasync, "page.no-link-at-end", "gives a link behind a full page") { _, answer in
+            guard case .object(var page) = answer.json, page["items"]?.array?.count == 100 else { return }
+            page["nextLink"] = page["nextLink"]?.string.map(JSONValue.string) ?? "$skip=120"
+            answer.json = .object(page)
+        },
+        answering(.datasync, "query.changed-row", "keeps an index of updatedAt that changes do not reach") {
+            request,
+            answer in
+            guard request["$filter"]?.contains("updatedAt ge") == true, case .object(var page) = answer.json else {
+                return
+            }
+            page["items"] = .array((page["items"]?.array ?? []).filter { $0["text"] != "changed and listed" })
+            answer.json = .object(page)
+        },
         answering(.datasync, "page.no-link", "gives a link when $top is used up") { request, answer in
             guard case .object(var page) = answer.json, page["items"] != nil, request["$top"] == "5" else { return }
             page["nextLink"] = "$skip=5"
