@@ -263,7 +263,7 @@ extension ServerRules {
             .protocol3,
             "Client-sent updatedAt and version in a body are accepted and overwritten.",
             in: "datasync-protocol 1.3, 6.1 #9",
-            "Creates a row with a version and an updatedAt of the year 2001."
+            "Creates a row with a version and an updatedAt of the year 2001, and reads it."
         ) { server in
             let sent: [String: JSON] = ["updatedAt": "2001-02-03T04:05:06.789Z", "version": "dGVzdA=="]
             let response = try await server.send("POST", nil, server.item(server.newID()).setting(sent))
@@ -271,6 +271,7 @@ extension ServerRules {
             for (name, value) in sent {
                 server.expect(response.json?[name] != value, response, "a '\(name)' of the server's own")
             }
+            try await server.expectUnchanged(try server.row(of: response), after: response.request)
         },
         rule(
             "create.client-deleted",

@@ -62,15 +62,19 @@ extension ServerRules {
             .both,
             "Deleting a row that is not there is a 404.",
             in: "datasync-protocol 1.5, 6.4 #24; node-server-protocol2, Delete",
-            "Deletes an id that was never used."
-        ) { server in server.expect(try await server.send("DELETE", server.newID()), 404) },
+            "Deletes an id that was never used, in Datasync also with an If-Match, as clients send it."
+        ) { server in
+            for headers in server.speaks.deletionHeaders {
+                server.expect(try await server.send("DELETE", server.newID(), headers: headers), 404)
+            }
+        },
         rule(
             "delete.again",
             .both,
             "Deleting a row a second time is a 410 (Datasync); in protocol 2 a 409, 410 or 412.",
             in: "datasync-protocol 1.5, 6.4 #26; node-server-protocol2, Delete",
             for: .softDelete,
-            "Deletes a row twice, in Datasync also with the parameter for deleted rows.",
+            "Deletes a row twice, in Datasync also with the parameter for deleted rows, and with an If-Match, as clients send it.",
             otherwise: (
                 "Deleting a row a second time is a 404.",
                 { server in
@@ -82,12 +86,15 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            for query in server.speaks == .datasync ? [[], [server.speaks.includeDeleted]] : [[]] {
-                let response = try await server.send("DELETE", row.id, query: query)
-                if server.speaks == .datasync {
-                    server.expect(response, 410)
-                } else {
-                    server.expect(response, 409, 410, 412)
+            for headers in server.speaks.deletionHeaders {
+                let isPlain = headers.isEmpty && server.speaks == .datasync
+                for query in isPlain ? [[], [server.speaks.includeDeleted]] : [[]] {
+                    let response = try await server.send("DELETE", row.id, query: query, headers: headers)
+                    if server.speaks == .datasync {
+                        server.expect(response, 410)
+                    } else {
+                        server.expect(response, 409, 410, 412)
+                    }
                 }
             }
         },
@@ -356,5 +363,13 @@ extension ServerTrial {
         guard [405, 410].contains(response.status) else { return response }
         let merged = try await send("PATCH", row.id, headers: headers, ["deleted": false])
         return merged.status == 405 ? response : merged
+    }
+}
+
+extension ServerProtocol {
+    /// With which headers a deletion is sent: a client gives the version that it has seen, and one that is stale changes nothing where
+    /// there is no row. That is said of Datasync alone.
+    fileprivate var deletionHeaders: [[String: String?]] {
+        self == .datasync ? [[:], ["If-Match": "\"c3RhbGU=\""]] : [[:]]
     }
 }

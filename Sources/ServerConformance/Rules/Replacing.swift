@@ -203,7 +203,7 @@ extension ServerRules {
             .protocol3,
             "updatedAt and version in the body are overwritten, and the version is not looked at.",
             in: "datasync-protocol 1.3, 1.5, 7.5",
-            "Replaces a row by one with a stale version and an old updatedAt, without If-Match."
+            "Replaces a row by one with a stale version and an old updatedAt, without If-Match, and reads it."
         ) { server in
             let row = try await server.insert()
             let sent: [String: JSON] = ["updatedAt": "2001-02-03T04:05:06.789Z", "version": "dGVzdA=="]
@@ -212,6 +212,7 @@ extension ServerRules {
             for (name, value) in sent {
                 server.expect(response.json?[name] != value, response, "a '\(name)' of the server's own")
             }
+            try await server.expectUnchanged(try server.row(of: response), after: response.request)
         },
         rule(
             "replace.marks-deleted",

@@ -94,6 +94,24 @@ extension ServerRules {
             }
         },
         rule(
+            "tombstone.paged",
+            .both,
+            "Deleted rows take no place in what $skip and $top cut out.",
+            in: "datasync-protocol 1.8, 6.5 #29, #38",
+            for: .softDelete,
+            "Deletes the first and the third of four rows by id, and asks for the first row, and for what follows it."
+        ) { server in
+            var rows: [ServerRow] = []
+            for _ in 0..<4 { rows.append(try await server.insert()) }
+            rows.sort { $0.id.precedes($1.id) }
+            for row in [rows[0], rows[2]] { try await server.delete(row) }
+            let query = [("$filter", server.among(rows)), ("$orderby", "id")]
+            let first = try await server.list(query + [("$top", "1")])
+            server.expect(first.ids == [rows[1].id], first.response, "the row \(rows[1].id) alone")
+            let rest = try await server.list(query + [("$skip", "1")])
+            server.expect(rest.ids == [rows[3].id], rest.response, "the row \(rows[3].id) alone")
+        },
+        rule(
             "tombstone.pulled",
             .both,
             "A pull from an instant before the deletion finds the deleted row, with its new updatedAt.",

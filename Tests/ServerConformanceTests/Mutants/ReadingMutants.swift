@@ -49,6 +49,39 @@ extension ServerMutant {
             page["count"] = all.json["count"]
             return answer.with { $0.json = .object(page) }
         },
+        ServerMutant(.datasync, "tombstone.paged", "cuts pages out before it leaves deleted rows away") {
+            request,
+            emulator in
+            guard request.method == "GET", !request.isRow, request["__includedeleted"] == nil else {
+                return try await emulator.handle(request)
+            }
+            let answer = try await emulator.handle(request.with { $0["__includedeleted"] = "true" })
+            guard case .object(var page) = answer.json else { return answer }
+            page["items"] = .array((page["items"]?.array ?? []).filter { $0["deleted"] != true })
+            return answer.with { $0.json = .object(page) }
+        },
+        answering(.datasync, "delete.unknown", "looks at If-Match before it looks for the row") { request, answer in
+            let isConditional = request.method == "DELETE" && request.headers["If-Match"] != nil
+            if isConditional, answer.status == 404 { answer = EmulatorResponse(412) }
+        },
+        answering(.datasync, "delete.again", "looks at If-Match before it looks whether the row is deleted") {
+            request,
+            answer in
+            let isConditional = request.method == "DELETE" && request.headers["If-Match"] != nil
+            if isConditional, answer.status == 410 { answer = EmulatorResponse(412) }
+        },
+        ServerMutant(.datasync, "create.client-stamps", "keeps the version it was sent, and answers another") {
+            request,
+            emulator in
+            let answer = try await emulator.handle(request)
+            if request.method == "POST", answer.status == 201, let version = request.json["version"],
+                var row = emulator.row(answer.json["id"]?.string ?? "")
+            {
+                row["version"] = version
+                try emulator.put(row)
+            }
+            return answer
+        },
         ServerMutant(.datasync, "tombstone.pulled", "keeps updatedAt when it deletes") { request, emulator in
             let old = emulator.row(request.id)
             let answer = try await emulator.handle(request)
