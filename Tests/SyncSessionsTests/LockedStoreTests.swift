@@ -84,6 +84,15 @@ struct LockedStoreTests {
         while device.session.running.withLock({ $0.unstored.count }) < 3 { await Task.yield() }
         try await store.unlock(key: .testKey())
         while try await device.context.storedSuspension() != "download" { await Task.yield() }
+        // What is said right behind the unlocking is the last word.
+        await store.lock()
+        device.session.suspend(.both)
+        while device.session.running.withLock({ $0.unstored.isEmpty }) { await Task.yield() }
+        try await store.unlock(key: .testKey())
+        device.session.resume(.both)
+        while device.session.running.withLock({ !$0.unstored.isEmpty }) { await Task.yield() }
+        await device.session.running.withLock { $0.storing }?.value
+        #expect(try await device.context.storedSuspension() == "")
         await store.lock()
         device.session.serverWasReset()
         while device.session.running.withLock({ $0.unstored.isEmpty }) { await Task.yield() }

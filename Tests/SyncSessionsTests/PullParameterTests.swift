@@ -47,25 +47,6 @@ struct PullParameterTests {
         for await state in states { #expect(state != .connected) }
     }
 
-    @Test("has everything else brought anew when the server has lost its history")
-    func reset() async throws {
-        let emulator = SessionDevice.emulator()
-        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
-        let device = try SessionDevice(emulator)
-        try await device.add("milk")
-        let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
-        device.session.start(keeping: [wrong, try device.context.table("Note")])
-        try await device.session.wait(for: .upload)
-        device.session.serverWasReset()
-        try await device.add("bread")
-        try await device.session.wait(for: .upload)
-        #expect(emulator.texts() == ["bread", "milk"])
-        #expect(device.session.state != .failed)
-        #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
-        #expect((device.session.error as? SyncError)?.code == .invalidParameter)
-        await device.session.close()
-    }
-
     @Test("takes what is refused here for no answer of the service")
     func offline() async throws {
         let device = try SessionDevice(SessionDevice.emulator())

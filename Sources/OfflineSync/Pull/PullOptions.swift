@@ -23,7 +23,7 @@ public struct PullOptions: Sendable {
     /// Further parameters for the service, by name. Where they choose rows, a reconciling pull takes those that it does not
     /// bring for gone. A row that is asked for by its id is asked for without them first. Those that are the protocol's own, such
     /// as `$filter` and `__includeDeleted`, are refused before anything is sent, with ``SyncError/Code/invalidParameter``; in
-    /// a session it is that pull alone which fails so.
+    /// a session it is that pull alone which fails so, but where everything has to be brought anew: that cannot be without it.
     public var parameters: [String: String]
 
     /// How many rows to ask for at a time; nil, and what is below 1, for what the context says.

@@ -163,16 +163,6 @@ extension SyncContext {
         }
     }
 
-    /// Why a pull with these options cannot be made, whatever the server says; nil when it can.
-    package func refusal(of options: PullOptions) -> SyncError? {
-        do {
-            try check(options.parameters)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     /// Refuses parameters that no pull can have, before anything is sent.
     private func check(_ parameters: [String: String]) throws(SyncError) {
         guard !parameters.isEmpty else { return }

@@ -38,8 +38,11 @@ final class PushProgress: Sendable {
     /// Keeps an operation whose row refers to rows that the server has given no id yet.
     func keepWaiting(_ inFlight: InFlightOperation) { state.withLock { $0.waiting.append(inFlight) } }
 
-    /// Takes one out of these, after which the others are tried again.
+    /// Takes one out of these.
     func stopsWaiting(_ inFlight: InFlightOperation) { state.withLock { $0.waiting.remove(inFlight) } }
+
+    /// Has all of these tried again.
+    func retryWaiting() { state.withLock { $0.waiting.retry() } }
 
     /// What of it to try again; nil when the last round has sent nothing.
     func nextRound() -> [InFlightOperation]? { state.withLock { $0.waiting.nextRound() } }

@@ -80,7 +80,7 @@ extension PushRunner {
         behind before: [InFlightOperation],
         _ schema: StoreSchema
     ) async throws -> [InFlightOperation] {
-        let (choice, _) = try await choice(plan, size, behind: before, schema)
+        let (choice, _) = try await choice(plan, size, behind: before, isAhead: true, schema)
         guard case .operations(let chosen) = choice else { return [] }
         return chosen
     }
@@ -90,6 +90,7 @@ extension PushRunner {
         _ plan: PushPlan,
         _ size: Int,
         behind before: [InFlightOperation] = [],
+        isAhead: Bool = false,
         givenUp: [InFlightOperation] = [],
         _ schema: StoreSchema
     ) async throws -> (Choice, PushPlan) {
@@ -102,8 +103,8 @@ extension PushRunner {
                 var plan = plan
                 let returned = marked.returned
                 if try !plan.isCurrent(GroupStorage.highestNumber(&transaction), returned: returned) {
-                    // What was prepared stands in an order that is no more.
-                    guard before.isEmpty else { return (.nothing, plan) }
+                    // What is prepared stands in an order that is no more, and the push does not know the other one yet.
+                    guard !isAhead else { return (.nothing, plan) }
                     plan.take(try GroupStorage.groups(&transaction), returned: returned)
                 }
                 let choice = try choice(plan, size, behind: before, &transaction, schema)

@@ -279,6 +279,11 @@ extension PushRunner {
                 guard let circular else { return progress.leaveWaiting(waiting.count) }
                 progress.stopsWaiting(circular)
                 _ = try await process(WaitingOperations.refusal, of: circular, schema)
+                await recording.flush()
+                let stays = try await store.read { reader in
+                    try OperationQueue.operation(circular.operation.id, &reader, schema)?.change.insertWaits ?? false
+                }
+                if !stays { progress.retryWaiting() }
             }
         } catch {
             progress.end(with: error)
@@ -309,7 +314,9 @@ extension PushRunner {
         _ reader: inout StoreReader,
         _ schema: StoreSchema
     ) throws -> [Int64] {
-        guard let operation = try OperationQueue.operation(number, &reader, schema), operation.kind != .delete,
+        // What is not sent, because it was refused itself, is for somebody to settle, and what waits for it goes then.
+        guard let operation = try OperationQueue.operation(number, &reader, schema), operation.isToSend,
+            operation.kind != .delete,
             let table = schema.table(operation.table),
             let row = try reader.record(.string(operation.itemID), in: table.name)
         else { return [] }

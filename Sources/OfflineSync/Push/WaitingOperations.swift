@@ -5,7 +5,7 @@ internal import SyncMachines
 /// Operations of a push that wait because their rows refer to rows that the server has given no id yet.
 ///
 /// They are sent when the inserts of those rows were taken. Where such an insert was refused, or is in conflict, they stay in
-/// the queue until that is settled. Those that refer to each other in a circle can never be sent, and are refused.
+/// the queue until that is settled. Of those that refer to each other in a circle none can be sent, and one is refused.
 struct WaitingOperations {
     private var operations: [InFlightOperation] = []
     private var lastCount = Int.max
@@ -23,11 +23,14 @@ struct WaitingOperations {
         return operations
     }
 
-    /// Takes one out; all others are tried again.
+    /// Takes one out, which says nothing of the others.
     mutating func remove(_ inFlight: InFlightOperation) {
         operations.removeAll { $0.operation.id == inFlight.operation.id }
-        lastCount = Int.max
+        lastCount = operations.count
     }
+
+    /// Has all of them tried again.
+    mutating func retry() { lastCount = Int.max }
 
     /// The first one that waits for itself, through others that may have been held back for its sake.
     ///

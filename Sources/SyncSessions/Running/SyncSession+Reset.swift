@@ -34,11 +34,7 @@ extension SyncSession {
         }
         for index in pulls.indices {
             running.withLock { $0.pulling.finish() }
-            if let refusal = context.refusal(of: pulls[index].options) {
-                failed(index, refusal)
-            } else {
-                send(.pulled(index))
-            }
+            send(.pulled(index))
         }
         send(.answered)
         send(.reset(asked: asked))
@@ -152,27 +148,24 @@ extension SyncSession {
             if !stage.isBegun, let before = mode.before { try await AppFailure.telling { try await before(context) } }
             let isSaid = running.withLock { $0.machine.needsReset }
             let isForAge = stage == .begunForAge || stage == .none && isForAge && !isSaid
-            // What is refused on this device would keep everything else from being brought. Its rows stay as they are.
-            let indices = pulls.indices.filter { context.refusal(of: pulls[$0].options) == nil }
-            let possible = indices.map { pulls[$0] }
             do {
                 report = try await context.reset(
-                    onto: possible.map { pull in
+                    onto: pulls.map { pull in
                         var options = pull.options
                         options.progress = progress
                         return FreshPull(pull.source, queryID: pull.queryID, options: options)
                     },
                     discardsChanges: mode.discardsChanges,
                     forAge: isForAge,
-                    willBring: { [weak self] index in self?.running.withLock { $0.bringing = indices[index] } },
+                    willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } },
                     complete: { [environment] in
-                        for pull in possible {
+                        for pull in pulls {
                             try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
                         }
                     }
                 )
             } catch  where isForAge && (error.isOfOnePull || error.mayBeOfOnePull) {
-                try await giveUpFutileReset(error, possible, context)
+                try await giveUpFutileReset(error, pulls, context)
                 throw error
             }
         }

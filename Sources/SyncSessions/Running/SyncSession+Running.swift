@@ -280,16 +280,23 @@ extension SyncSession {
     private func store(
         in running: inout Running,
         _ context: SyncContext,
-        _ body: @escaping @Sendable (SyncContext) async throws -> Void
+        _ body: (@Sendable (SyncContext) async throws -> Void)? = nil
     ) {
         running.storing = Task { [former = running.storing] in
             await former?.value
-            do {
-                try await body(context)
-            } catch {
-                self.send(.woken) { running in
-                    running.set(error)
-                    if error.isOfLockedStore { running.unstored.append(body) }
+            // What could not be stored comes before what was said later.
+            var left = self.running.withLock { exchange(&$0.unstored, with: []) } + [body].compactMap(\.self)
+            while let next = left.first {
+                do {
+                    try await next(context)
+                    left.removeFirst()
+                } catch {
+                    if !error.isOfLockedStore { left.removeFirst() }
+                    let unstored = error.isOfLockedStore ? exchange(&left, with: []) : []
+                    self.send(.woken) { running in
+                        running.set(error)
+                        running.unstored = unstored + running.unstored
+                    }
                 }
             }
         }
@@ -298,7 +305,7 @@ extension SyncSession {
     /// Stores what could not be while the store was locked.
     private func storeWhatWaits(_ context: SyncContext) {
         running.withLock { running in
-            for body in exchange(&running.unstored, with: []) { store(in: &running, context, body) }
+            if !running.unstored.isEmpty { store(in: &running, context) }
         }
     }
 

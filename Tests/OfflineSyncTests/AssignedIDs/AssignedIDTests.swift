@@ -151,7 +151,7 @@ struct AssignedIDTests {
         }
     }
 
-    @Test("refuses rows that refer to each other in a circle, and takes them once it is open")
+    @Test("refuses one of rows that refer to each other in a circle, and takes them once it is open")
     func circle() async throws {
         try await AssignedIDWorld.with { world in
             let phone = world.phone
@@ -159,7 +159,8 @@ struct AssignedIDTests {
             try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
             try await phone.tasks.insert(["text": "waits", "list": "l"], id: "w")
             let report = try await phone.context.push()
-            #expect(report.pushed == 0 && report.failures.map(\.itemID) == ["l", "t"])
+            // One is to be settled, and the others wait for that.
+            #expect(report.pushed == 0 && report.failures.map(\.itemID) == ["l"] && report.waiting == 2)
             #expect(report.failures.allSatisfy { $0.message.contains("refer") })
             try await phone.lists.update(Record(id: "l", ["first": .null]))
             try await phone.tasks.update(Record(id: "t", ["text": "cream"]))
