@@ -59,6 +59,28 @@ struct AheadFaultTests {
         await device.close()
     }
 
+    @Test(
+        "are asked for less and less often where they are absent, also when the clock was put right since",
+        .timeLimit(.minutes(1))
+    )
+    func absentAfterAWrongClock() async throws {
+        let id = AttachmentID.make()
+        let before = try await device([id], 10)
+        before.server[id] = nil
+        before.server.set { $0.kind == .download ? .failed(FaultyTransport.broken) : .answered }
+        let device = try await before.reopened(options: eager)
+        try await device.attachments.settle()
+        device.server.set { _ in .answered }
+        device.clockSetting.set(ahead: -3 * 86_400)
+        let asked = device.server.requests(.download).count
+        for _ in 0..<40 {
+            device.clock.advance(by: .seconds(15))
+            try await device.attachments.settle()
+        }
+        #expect((1...12).contains(device.server.requests(.download).count - asked))
+        await device.close()
+    }
+
     @Test("come also when their rows had arrived as the store was locked", .timeLimit(.minutes(1)))
     func lockedAsTheyArrived() async throws {
         let other = try await PhotoDevice()

@@ -37,8 +37,6 @@ struct ConcurrentRemovalTests {
         _ = try await device.context.push()
         device.server.set { $0.kind == .state ? .failed(FaultyTransport.broken) : .answered }
         await device.state(of: id) { $0 == .synced || $0 == .pending }
-        let file = try await device.core.work.file(id)
-        try #require(file != nil)
         device.server.set { $0.kind == .delete ? .held : .answered }
         device.server.put([1], as: id)
         try await device.core.work.change(id) { ($0.isHere, $0.isOnServer) = (true, true) }
@@ -82,6 +80,21 @@ struct ConcurrentRemovalTests {
         _ = try await device.store.write { try application.apply([row], from: request, &$0) }
         try await device.attachments.settle()
         #expect(device.server[id]?.isComplete == true)
+        await device.close()
+    }
+
+    @Test("keeps nobody from locking and closing while the server is asked whether it makes room")
+    func lockedMeanwhile() async throws {
+        let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))
+        _ = try await device.addAndSend([1])
+        let server = device.server
+        server.set { $0.kind == .state && server.requests(.upload).count == 2 ? .held : .answered }
+        try await device.add([2])
+        _ = try await device.context.push()
+        while server.requests(.upload).count < 2 || server.requests.last?.kind != .state { await Task.yield() }
+        await device.attachments.lock()
+        server.set { _ in .answered }
+        await device.attachments.unlock()
         await device.close()
     }
 

@@ -219,14 +219,24 @@ struct ParallelPushTests {
         #expect(server.texts == ["1": "mine", "2": "mine"])
     }
 
+    private final class WriteCount: Sendable {
+        private let writes = Mutex(0)
+        var count: Int { writes.withLock { $0 } }
+        func add() { writes.withLock { $0 += 1 } }
+    }
+
     @Test("hold back what a group puts behind one that was on its way when the group was written")
     func writtenMeanwhile() async throws {
         for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }
         // Two are chosen; the second one is recorded, the order is made anew, and nothing is chosen, all in one transaction:
         // between two of them another group could be written, and so on.
         let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 2))
+        let writes = WriteCount()
         let watched = FaultyStore(store) { call in
-            if call.writes { choosing.open() }
+            if call.writes {
+                writes.add()
+                choosing.open()
+            }
             return nil
         }
         server.script = { [context, todos] id in
@@ -236,6 +246,8 @@ struct ParallelPushTests {
             }
             writing.open()
             await choosing.wait()
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(writes.count == 2)
         }
         _ = try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
         #expect(server.texts == ["a": "milk", "c": "milk"])

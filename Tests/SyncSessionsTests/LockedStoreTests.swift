@@ -73,6 +73,14 @@ struct LockedStoreTests {
         await device.session.close()
     }
 
+    /// Ends with its task, too: what is waited for may never come.
+    private func whileSo(_ isSo: () async throws -> Bool) async throws {
+        while try await isSo() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test("has what was suspended, resumed or said meanwhile stored when it is unlocked")
     func suspended() async throws {
         device.session.start(keeping: [device.table])
@@ -81,23 +89,23 @@ struct LockedStoreTests {
         device.session.suspend(.upload)
         device.session.suspend(.download)
         device.session.resume(.upload)
-        while device.session.running.withLock({ $0.unstored.count }) < 3 { await Task.yield() }
+        try await whileSo { device.session.running.withLock({ $0.unstored.count }) < 3 }
         try await store.unlock(key: .testKey())
-        while try await device.context.storedSuspension() != "download" { await Task.yield() }
+        try await whileSo { try await device.context.storedSuspension() != "download" }
         // What is said right behind the unlocking is the last word.
         await store.lock()
         device.session.suspend(.both)
-        while device.session.running.withLock({ $0.unstored.isEmpty }) { await Task.yield() }
+        try await whileSo { device.session.running.withLock({ $0.unstored.isEmpty }) }
         try await store.unlock(key: .testKey())
         device.session.resume(.both)
-        while device.session.running.withLock({ !$0.unstored.isEmpty }) { await Task.yield() }
+        try await whileSo { device.session.running.withLock({ !$0.unstored.isEmpty }) }
         await device.session.running.withLock { $0.storing }?.value
         #expect(try await device.context.storedSuspension() == "")
         await store.lock()
         device.session.serverWasReset()
-        while device.session.running.withLock({ $0.unstored.isEmpty }) { await Task.yield() }
+        try await whileSo { device.session.running.withLock({ $0.unstored.isEmpty }) }
         try await store.unlock(key: .testKey())
-        while try await device.context.resetStage() == .none { await Task.yield() }
+        try await whileSo { try await device.context.resetStage() == .none }
         await device.session.close()
     }
 }

@@ -63,16 +63,20 @@ struct AssignedGroupTests {
         }
     }
 
+    private static func writeCircle(_ device: AssignedIDWorld.Device) async throws {
+        try await device.context.write { [lists = device.lists, tasks = device.tasks] transaction in
+            try transaction.insert(["text": "milk", "list": "l", "complete": false], id: "t", into: tasks)
+            try transaction.insert(["text": "shopping", "first": "t"], id: "l", into: lists)
+        }
+    }
+
     @Test("of rows in a circle one is decided about, and the others go behind it")
     func circleDecidedAbout() async throws {
         try await AssignedIDWorld.with { world in
             let phone = world.phone
             let delegate = CircleDelegate(clears: true)
             phone.context.delegate = delegate
-            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
-                try transaction.insert(["text": "milk", "list": "l", "complete": false], id: "t", into: tasks)
-                try transaction.insert(["text": "shopping", "first": "t"], id: "l", into: lists)
-            }
+            try await Self.writeCircle(phone)
             let report = try await phone.context.push()
             #expect(report.pushed == 2 && report.notTaken.isEmpty && delegate.questions == 1)
             #expect(try await phone.context.operations().isEmpty)
@@ -85,10 +89,7 @@ struct AssignedGroupTests {
             let phone = world.phone
             let delegate = CircleDelegate(clears: false)
             phone.context.delegate = delegate
-            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
-                try transaction.insert(["text": "milk", "list": "l", "complete": false], id: "t", into: tasks)
-                try transaction.insert(["text": "shopping", "first": "t"], id: "l", into: lists)
-            }
+            try await Self.writeCircle(phone)
             let report = try await phone.context.push()
             #expect(report.pushed == 0 && report.failures.count + report.waiting == 2)
             #expect(delegate.questions <= 10)
