@@ -127,6 +127,9 @@ extension TableQuerying {
     /// - Throws: As ``read()``.
     public func count() async throws -> Int { try await rows.table.count(rows.source) }
 
+    /// The same as ``rows``: `todos.query.count()`. Where a query without the items' type is expected, ``SyncTable/query`` is one.
+    public var query: TableQuery<Table> { rows }
+
     private func changed(_ change: (inout Query) -> Void) -> TableQuery<Table> {
         var result = rows
         change(&result.source)
