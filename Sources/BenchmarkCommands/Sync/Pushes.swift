@@ -8,6 +8,7 @@ extension SyncBench {
         return [
             push("push-one", count: count, parallel: 1),
             push("push-eight", count: count, parallel: 8),
+            push("push-groups", count: count, parallel: 1, at: StoreSize(waiting: count, group: 10)),
             push("push-one-v2", .init(protocolNumber: 2), count: count, parallel: 1),
             // A change takes 20 ms or more: fewer will do.
             push("push-one-late", late, count: max(count / 20, 10), parallel: 1),

@@ -5,6 +5,7 @@ struct SyncGrowth: Sendable {
         case each
         case group
         case push
+        case pushGroups = "push-groups"
         case pull
     }
 
@@ -52,16 +53,17 @@ struct SyncGrowth: Sendable {
     }
 
     private func single(_ work: Work, _ suffix: String, _ size: StoreSize) -> SyncCase {
-        let (name, workload) = ("growth-\(work)-\(suffix)", bench.workload)
+        let (name, workload) = ("growth-\(work.rawValue)-\(suffix)", bench.workload)
         let count = max(1, min(workload.changes, workload.waiting / 10, 500))
         switch work {
         case .each: return bench.localChange(name, count: count, group: nil, at: size)
         case .group: return bench.localChange(name, count: count, group: 1_000, at: size)
         case .pull: return bench.pull(name, count: min(workload.rows, 5_000), at: size)
-        case .push:
+        case .push, .pushGroups:
             // Behind each the same is left: two windows that are chosen and taken back when the measurement is over.
             var size = size
             size.waiting = max(size.waiting, count + 600)
+            if work == .pushGroups { size.group = 10 }
             return bench.push(name, count: count, parallel: 1, at: size)
         }
     }

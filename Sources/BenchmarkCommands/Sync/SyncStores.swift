@@ -1,4 +1,6 @@
 internal import Foundation
+internal import OfflineSync
+internal import RemoteContract
 internal import SQLCipherStore
 internal import SecretMemory
 internal import SyncContract
@@ -11,6 +13,8 @@ struct StoreSize: Sendable, Hashable {
     var settled = 0
     /// Rows that were inserted here and wait to be sent.
     var waiting = 0
+    /// How many of these were inserted together, in one group each; nil for one by one.
+    var group: Int?
     /// How many tables are declared.
     var tables = 1
 }
@@ -104,7 +108,8 @@ actor SyncStores {
                 try await store.write { try $0.upsert(records, into: name) }
             }
         }
-        try await ItemSource.forEachPage(of: size.waiting, .waiting) { items, first in
+        if let group = size.group { try await insert(size.waiting, inGroupsOf: group, into: store) }
+        try await ItemSource.forEachPage(of: size.group == nil ? size.waiting : 0, .waiting) { items, first in
             let records = items.map(Workload.record)
             let operations = items.enumerated().map { SyncWorkload.operation(first + $0 + 1, on: $1.id) }
             try await store.write { transaction in
@@ -115,6 +120,19 @@ actor SyncStores {
         await store.close()
         stores[size] = file
         return file
+    }
+
+    /// Inserts items as an app does, which is how their groups come to be known.
+    private nonisolated func insert(_ count: Int, inGroupsOf group: Int, into store: EncryptedStore) async throws {
+        let remote = UnavailableRemote(RemoteError(.unreachable, "There is no server while a store is made."))
+        let context = SyncContext(store: store, remote: remote)
+        let table = try context.table(SyncWorkload.table().name, of: Workload.Item.self)
+        try await ItemSource.forEachPage(of: count, .waiting) { items, _ in
+            for first in stride(from: 0, to: items.count, by: group) {
+                let together = Array(items[first..<min(first + group, items.count)])
+                try await context.write { try $0.insert(contentsOf: together, into: table) }
+            }
+        }
     }
 
     /// Makes a twin's database of a size, closed.
