@@ -39,94 +39,78 @@ package struct PushOrder: Sendable {
         }
 
         /// Where it stands in its unit: at its last change. What deletes a row was changed after what refers to the row.
-        fileprivate var place: (Int64, Int64, Int64) {
+        var place: (Int64, Int64, Int64) {
             let last = memberships.max { ($0.group, $0.last) < ($1.group, $1.last) }
             return (last?.group ?? 0, last?.last ?? 0, number)
         }
     }
 
-    /// One operation, or several that come before each other.
+    /// How a unit stands: one operation, or several that come before each other.
     private struct Unit {
-        /// What was not sent yet, the next one last.
-        var remaining: [Int64]
-        var underWay = 0
+        /// How many were not sent yet.
+        var left: Int32 = 0
+        /// How many of them were sent that stand in front.
+        var begun: Int32 = 0
+        var underWay: Int32 = 0
         /// How many units have to be settled before.
-        var waitsFor = 0
-        var successors: Set<Int> = []
+        var waitsFor: Int32 = 0
         var isHeld = false
         var isWanted = false
     }
 
-    private var units: [Unit] = []
-    private var members: [[Int64]] = []
-    private var unitOf: [Int64: Int] = [:]
-    /// The groups of each operation but the earliest.
-    private var laterGroups: [Int64: [Int64]] = [:]
-    /// The operations of each group that no earlier one has changed.
-    private var firstChanged: [Int64: [Int64]] = [:]
+    /// What does not change while the order lasts. Nothing that does refers to memory of its own for each operation: an order is
+    /// copied for each choice.
+    private let graph: GroupGraph
+    private var units: [Unit]
     /// What was sent, or was under way from the beginning.
-    private var begun: Set<Int64> = []
+    private var isBegun: [Bool]
     /// The units that may be sent, by the number of what is next in them, the lowest last; each once.
     private var ready: [(number: Int64, unit: Int)] = []
 
     /// Takes in the operations of all groups that wait.
     ///
     /// - Parameters:
-    ///   - entries: The operations.
+    ///   - entries: The operations, each once.
     ///   - underWay: The numbers of those that have been sent and have no answer yet.
     package init(_ entries: [Entry] = [], underWay: Set<Int64> = []) {
-        let graph = GroupGraph(entries)
-        members = graph.units
-        begun = underWay
-        let places = Dictionary(entries.map { ($0.number, $0.place) }) { _, last in last }
-        units = members.map { unit in
-            Unit(remaining: unit.sorted { (places[$0] ?? (0, 0, $0)) > (places[$1] ?? (0, 0, $1)) })
-        }
-        for (index, unit) in members.enumerated() { for number in unit { unitOf[number] = index } }
-        for (number, successors) in graph.successors {
-            guard let unit = unitOf[number] else { continue }
-            units[unit].successors.formUnion(successors.compactMap { unitOf[$0] })
-        }
-        for entry in entries {
-            let groups = Set(entry.memberships.map(\.group)).sorted()
-            laterGroups[entry.number] = Array(groups.dropFirst())
-            if let first = groups.first { firstChanged[first, default: []].append(entry.number) }
-            guard let unit = unitOf[entry.number] else { continue }
+        let isInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.number < $1.number }
+        let entries = isInOrder ? entries : entries.sorted { $0.number < $1.number }
+        graph = GroupGraph(entries)
+        units = Array(repeating: Unit(), count: graph.units.count)
+        isBegun = entries.map { underWay.contains($0.number) }
+        for (index, entry) in entries.enumerated() {
+            let unit = Int(graph.unitOf[index])
             if entry.isWanted { units[unit].isWanted = true }
-            if underWay.contains(entry.number) { units[unit].underWay += 1 }
-        }
-        if !underWay.isEmpty {
-            for unit in units.indices { units[unit].remaining.removeAll(where: underWay.contains) }
+            if isBegun[index] { units[unit].underWay += 1 } else { units[unit].left += 1 }
         }
         // The units are in such an order that what comes after one stands before it.
         for unit in units.indices {
-            units[unit].successors.remove(unit)
-            for successor in units[unit].successors {
-                units[successor].waitsFor += 1
-                if units[successor].isWanted { units[unit].isWanted = true }
+            for successor in graph.successors[unit] {
+                units[Int(successor)].waitsFor += 1
+                if units[Int(successor)].isWanted { units[unit].isWanted = true }
             }
         }
-        for entry in entries where entry.isBlocked && !underWay.contains(entry.number) { holdBack(entry.number) }
+        for (index, entry) in entries.enumerated() where entry.isBlocked && !isBegun[index] { holdBack(entry.number) }
         ready = units.indices.compactMap(offered).sorted { $0.number > $1.number }
     }
 
     /// Whether an operation is one of those that it decides about.
-    package func contains(_ number: Int64) -> Bool { unitOf[number] != nil }
+    package func contains(_ number: Int64) -> Bool { graph.index(of: number) != nil }
 
     /// The number of the operation to be sent next; nil when none may be sent now.
     package var next: Int64? { ready.last?.number }
 
     /// Whether an operation may be sent now.
-    package func maySend(_ number: Int64) -> Bool { unitOf[number].flatMap(offered)?.number == number }
+    package func maySend(_ number: Int64) -> Bool { unit(of: number).flatMap(offered)?.number == number }
 
     /// Whether an operation has not been sent and is not held back, whatever it follows.
     package func isLeft(_ number: Int64) -> Bool {
-        guard let unit = unitOf[number] else { return false }
-        return !units[unit].isHeld && !begun.contains(number)
+        guard let index = graph.index(of: number) else { return false }
+        return !units[Int(graph.unitOf[index])].isHeld && !isBegun[index]
     }
 
     /// Whether an operation is sent in its turn: it was asked for, or something that comes after it.
-    package func isWanted(_ number: Int64) -> Bool { unitOf[number].map { units[$0].isWanted } ?? false }
+    package func isWanted(_ number: Int64) -> Bool { unit(of: number).map { units[$0].isWanted } ?? false }
 
     /// What has to be sent next so that an operation can be.
     package enum Lead: Equatable, Sendable {
@@ -138,53 +122,56 @@ package struct PushOrder: Sendable {
     /// What may be sent now of that which stands before an operation in its groups, or the operation itself; asked for or not.
     /// Nil when nothing of it may be sent.
     package func lead(to number: Int64) -> Lead? {
-        guard let target = unitOf[number], !units[target].isHeld else { return nil }
+        guard let target = unit(of: number), !units[target].isHeld else { return nil }
         var before: Set<Int> = [target]
         // What comes after a unit stands in front of it.
-        for index in units.indices.dropFirst(target + 1) where !units[index].successors.isDisjoint(with: before) {
-            before.insert(index)
-        }
+        for index in units.indices.dropFirst(target + 1)
+        where graph.successors[index].contains(where: { before.contains(Int($0)) }) { before.insert(index) }
         let next = before.filter { !units[$0].isHeld && units[$0].underWay == 0 && units[$0].waitsFor == 0 }
-            .compactMap { units[$0].remaining.last }.min()
+            .compactMap(nextNumber).min()
         if let next { return .next(next) }
         return before.contains { units[$0].underWay > 0 } ? .underWay : nil
     }
 
     /// Whether two operations come before each other.
-    package func areOne(_ number: Int64, _ other: Int64) -> Bool { unitOf[number].map { $0 == unitOf[other] } ?? false }
+    package func areOne(_ number: Int64, _ other: Int64) -> Bool {
+        unit(of: number).map { $0 == unit(of: other) } ?? false
+    }
 
     /// Whether an operation comes before another one, through whatever stands between them, be it that it comes after it as well.
     package func comesBefore(_ number: Int64, _ other: Int64) -> Bool {
-        guard let unit = unitOf[number], let target = unitOf[other] else { return false }
+        guard let unit = unit(of: number), let target = self.unit(of: other) else { return false }
         var (open, found): ([Int], Set<Int>) = ([unit], [])
         // What comes after a unit stands in front of it.
         while let next = open.popLast() {
             if next == target { return true }
-            open += units[next].successors.filter { $0 >= target && found.insert($0).inserted }
+            open += graph.successors[next].lazy.map { Int($0) }.filter { $0 >= target && found.insert($0).inserted }
         }
         return false
     }
 
     /// What comes after an operation, be it that it comes before it as well.
     package func followers(of number: Int64) -> Set<Int64> {
-        guard let first = unitOf[number] else { return [] }
+        guard let first = unit(of: number) else { return [] }
         var (open, found): ([Int], Set<Int>) = ([first], [first])
-        while let unit = open.popLast() { open += units[unit].successors.filter { found.insert($0).inserted } }
-        return Set(found.flatMap { members[$0] }).subtracting([number])
+        while let unit = open.popLast() {
+            open += graph.successors[unit].lazy.map { Int($0) }.filter { found.insert($0).inserted }
+        }
+        return Set(found.flatMap { graph.units[$0].map { graph.numbers[Int($0)] } }).subtracting([number])
     }
 
     /// Takes note that an operation is being sent: one that may be sent now, or one that is sent ahead because a row that may
     /// be sent refers to its row.
     package mutating func start(_ number: Int64) {
-        guard let unit = unitOf[number] else { return }
+        guard let index = graph.index(of: number) else { return }
+        let unit = Int(graph.unitOf[index])
         removeReady(number)
-        if units[unit].remaining.last == number {
-            units[unit].remaining.removeLast()
-        } else {
-            units[unit].remaining.removeAll { $0 == number }
-        }
-        begun.insert(number)
         units[unit].underWay += 1
+        guard !isBegun[index] else { return }
+        isBegun[index] = true
+        units[unit].left -= 1
+        let members = graph.units[unit].dropFirst(Int(units[unit].begun))
+        units[unit].begun += Int32(members.prefix { isBegun[Int($0)] }.count)
     }
 
     /// Takes note that an operation has had its turn.
@@ -193,10 +180,10 @@ package struct PushOrder: Sendable {
     ///   - number: The operation.
     ///   - isSettled: Whether nothing of it waits any longer that was made in a group.
     package mutating func end(_ number: Int64, isSettled: Bool) {
-        guard let unit = unitOf[number], units[unit].underWay > 0 else { return }
+        guard let unit = unit(of: number), units[unit].underWay > 0 else { return }
         units[unit].underWay -= 1
         guard isSettled else { return holdBack(number) }
-        guard units[unit].underWay == 0, units[unit].remaining.isEmpty else { return offer(unit) }
+        guard units[unit].underWay == 0, units[unit].left == 0 else { return offer(unit) }
         finish(unit)
     }
 
@@ -206,10 +193,10 @@ package struct PushOrder: Sendable {
         while let unit = finished.popLast() {
             // One that was sent ahead does not let anything pass that comes before it.
             guard !units[unit].isHeld, units[unit].waitsFor == 0 else { continue }
-            for successor in units[unit].successors {
+            for successor in graph.successors[unit].lazy.map({ Int($0) }) {
                 units[successor].waitsFor -= 1
                 guard units[successor].waitsFor == 0 else { continue }
-                if units[successor].underWay == 0, units[successor].remaining.isEmpty {
+                if units[successor].underWay == 0, units[successor].left == 0 {
                     finished.append(successor)
                 } else {
                     offer(successor)
@@ -240,44 +227,54 @@ package struct PushOrder: Sendable {
         return low
     }
 
+    private func unit(of number: Int64) -> Int? { graph.index(of: number).map { Int(graph.unitOf[$0]) } }
+
+    /// The number of the next one of a unit that was not sent.
+    private func nextNumber(_ unit: Int) -> Int64? {
+        guard units[unit].left > 0 else { return nil }
+        let next = graph.units[unit].dropFirst(Int(units[unit].begun)).first { !isBegun[Int($0)] }
+        return next.map { graph.numbers[Int($0)] }
+    }
+
     private func offered(_ index: Int) -> (number: Int64, unit: Int)? {
         let unit = units[index]
         guard unit.isWanted, !unit.isHeld, unit.underWay == 0, unit.waitsFor == 0 else { return nil }
-        return unit.remaining.last.map { ($0, index) }
+        return nextNumber(index).map { ($0, index) }
     }
 
     private mutating func holdBack(_ number: Int64) {
         var found = Found()
         for index in units(heldBackWith: number, &found) {
             units[index].isHeld = true
-            if let next = units[index].remaining.last { removeReady(next) }
+            if let next = nextNumber(index) { removeReady(next) }
         }
     }
 
     /// What a search has found so far, so that nothing is looked at twice.
     package struct Found {
         fileprivate var units: Set<Int> = []
-        fileprivate var groups: Set<Int64> = []
+        fileprivate var groups: Set<Int32> = []
 
         package init() {}
     }
 
     /// What would not be left any more if an operation was not taken, but for what was found before.
     package func left(behind number: Int64, _ found: inout Found) -> [Int64] {
-        units(heldBackWith: number, &found).flatMap { units[$0].remaining }
+        units(heldBackWith: number, &found)
+            .flatMap { graph.units[$0].filter { !isBegun[Int($0)] }.map { graph.numbers[Int($0)] } }
     }
 
     /// What comes after an operation, and the later groups that changed what is held back.
     private func units(heldBackWith number: Int64, _ found: inout Found) -> [Int] {
-        guard let first = unitOf[number] else { return [] }
+        guard let first = unit(of: number) else { return [] }
         var (pending, heldBack): ([Int], [Int]) = ([first], [])
         while let index = pending.popLast() {
             guard !units[index].isHeld, found.units.insert(index).inserted else { continue }
             heldBack.append(index)
-            pending += units[index].successors
-            for number in members[index] {
-                for group in laterGroups[number] ?? [] where found.groups.insert(group).inserted {
-                    pending += (firstChanged[group] ?? []).compactMap { unitOf[$0] }
+            pending += graph.successors[index].lazy.map { Int($0) }
+            for member in graph.units[index] {
+                for group in graph.laterGroups[Int(member)] where found.groups.insert(group).inserted {
+                    pending += graph.firstChanged[Int(group)].lazy.map { Int(graph.unitOf[Int($0)]) }
                 }
             }
         }

@@ -69,7 +69,8 @@ extension PushRunner {
             }
             let waiting = papers.plan.heldForIDs
             for inFlight in waiting { progress.keepWaiting(inFlight) }
-            let members = papers.plan.leftMembers
+            // Who ends a push early does not tell how much is left.
+            let members = progress.isEnding ? [] : papers.plan.leftMembers
             return Left(
                 window: papers.window,
                 held: papers.plan.heldBack.subtracting(waiting.map(\.operation.id)),

@@ -25,16 +25,47 @@ enum GroupCoding {
     /// Nil for a text of another form.
     static func memberships(_ text: String) -> [GroupMembership]? {
         var memberships: [GroupMembership] = []
-        for part in text.split(separator: " ", omittingEmptySubsequences: false) {
-            let fields = part.split(separator: ".", omittingEmptySubsequences: false)
-            let numbers = fields.compactMap { Int64($0) }
-            guard fields.count == 4, numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }), numbers[1] <= numbers[2],
-                memberships.last.map({ $0.group < numbers[0] }) ?? true
-            else { return nil }
+        var (numbers, place, hasDigits): ((Int64, Int64, Int64, Int64), Int, Bool) = ((0, 0, 0, 0), 0, false)
+        func add() -> Bool {
+            guard place == 3, hasDigits, numbers.1 <= numbers.2, memberships.last.map({ $0.group < numbers.0 }) ?? true
+            else { return false }
             memberships.append(
-                GroupMembership(group: numbers[0], first: numbers[1], last: numbers[2], editCounter: numbers[3])
+                GroupMembership(group: numbers.0, first: numbers.1, last: numbers.2, editCounter: numbers.3)
             )
+            (numbers, place, hasDigits) = ((0, 0, 0, 0), 0, false)
+            return true
         }
-        return memberships
+        // Of a queue in groups each text is read when a push begins, so it is not cut into pieces.
+        for character in text.utf8 {
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let digit = Int64(character - UInt8(ascii: "0"))
+                let isRead =
+                    switch place {
+                    case 0: numbers.0.append(digit)
+                    case 1: numbers.1.append(digit)
+                    case 2: numbers.2.append(digit)
+                    default: numbers.3.append(digit)
+                    }
+                guard isRead else { return nil }
+                hasDigits = true
+            case UInt8(ascii: "."):
+                guard hasDigits, place < 3 else { return nil }
+                (place, hasDigits) = (place + 1, false)
+            case UInt8(ascii: " "): guard add() else { return nil }
+            default: return nil
+            }
+        }
+        return add() ? memberships : nil
+    }
+}
+
+extension Int64 {
+    /// Adds a decimal digit behind the others; false for a number that is too large.
+    fileprivate mutating func append(_ digit: Int64) -> Bool {
+        let (tens, isTooLarge) = multipliedReportingOverflow(by: 10)
+        let (sum, isLarger) = tens.addingReportingOverflow(digit)
+        self = sum
+        return !isTooLarge && !isLarger
     }
 }

@@ -40,7 +40,9 @@ enum GroupStorage {
         let query = Query(operations).filtered(by: Column("groups") != .null)
             .selecting(["table", "groups", "state"])
             .ordered(by: "id")
-        return try transaction.records(query).compactMap(member)
+        var members: [Member] = []
+        try transaction.forEach(query) { row in if let member = member(row) { members.append(member) } }
+        return members
     }
 
     /// Whether an operation waits, as part of a group.
