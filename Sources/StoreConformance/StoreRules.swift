@@ -8,12 +8,17 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + expecting + queries + matching + computing + searching + ordering + aggregates + upserts
+        values + reading + expecting + queries + matching + computing
+        + searching
+        + ordering + aggregates
+        + upserts
         + deletions
         + refusedDeletions
         + systemTables + syncStates + sqlReports
         + transactions
-        + concurrency + histories + changes + failures + schemas + versions + durability + encryption
+        + concurrency + histories + changes
+        + failures + fullDisk + closing
+        + schemas + versions + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)

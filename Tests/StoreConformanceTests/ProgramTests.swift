@@ -8,11 +8,16 @@ import Testing
 struct ProgramTests {
     @Test("runs every rule of a correct store, those that kill processes included", arguments: ["file", "log"])
     func wholeRun(_ store: String) async throws {
-        let output = try await FixtureProgram.run([store, "--json", "--chapter", "durability", "--chapter", "changes"])
+        let killing = ["failure.disk-full"]
+        let output = try await FixtureProgram.run(
+            [store, "--json", "--chapter", "durability", "--chapter", "changes"] + killing.flatMap { ["--rule", $0] }
+        )
         #expect(output.status == 0, "\(output.text)")
         let report = try output.json()
         #expect(report.passed)
-        #expect(report.status(of: "durability.killed-drops-unfinished") == "passed")
+        for id in ["durability.killed-drops-unfinished", "durability.opened-by-another-process"] + killing {
+            #expect(report.status(of: id) == "passed", "\(id)")
+        }
         #expect(report.status(of: "changes.end-on-close") == "passed")
     }
 

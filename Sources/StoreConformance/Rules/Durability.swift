@@ -3,7 +3,7 @@ internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
-    static let durability: [StoreRule] = reopening + killing + killedInserts + places
+    static let durability: [StoreRule] = reopening + killing + killedInserts + killedAnywhen + places
 
     private static let kept = "What is written is still there after the store is closed and opened again."
     static let survives =

@@ -37,5 +37,32 @@ extension StoreRules {
             let second = try await trial.reopen([.items])
             trial.expectIDs(try await second.read(Query("items")).records, ["a", "b"], "rows of both writes")
         },
+        rule(
+            "durability.opened-by-another-process",
+            "and what opens it should refuse one that is open, with `inUse`:",
+            in: "SyncContextDataSource",
+            "Another process opens a store that is open: refused, and the first goes on; it opens when the first is closed.",
+            needs: "durable",
+            isRecommended: true,
+            drills: [
+                "other": { trial in
+                    try await trial.expectError(.inUse, from: "open a store that another process has open") {
+                        _ = try await trial.reopen([.items])
+                    }
+                },
+                "heir": { trial in
+                    let store = try await trial.reopen([.items])
+                    let rows = try await store.read(Query("items")).records
+                    trial.expectIDs(rows, ["a", "b"], "rows of a store that another process has closed")
+                },
+            ]
+        ) { trial in
+            let store = try await trial.makeStore([.items], at: try trial.place())
+            try await store.upsert([Record(id: "a")], table: "items")
+            try await trial.runKilled("other")
+            try await store.upsert([Record(id: "b")], table: "items")
+            try await trial.close(store)
+            try await trial.runKilled("heir")
+        },
     ]
 }

@@ -1,5 +1,4 @@
 package import Foundation
-import QueryEvaluation
 package import SyncContract
 
 /// A correct store of another make: every table as JSON in one file, which each commit replaces as a whole.
@@ -44,6 +43,12 @@ package actor FileStore: SyncContextDataSource {
         package var moves: @Sendable (String, FieldValue) -> FieldValue? = { $1 }
         package var translatesNothing = false
         package var overlooksWaitingChanges = false
+        package var savesTablesOneByOne = false
+        package var overlooksFailedWrites = false
+        package var locksInThisProcessOnly = false
+        package var takesWritesWhenClosed = false
+        package var sortsInFiles = false
+        package var opensEmptyFiles = false
 
         package init() {}
     }
@@ -69,7 +74,9 @@ package actor FileStore: SyncContextDataSource {
     ) throws {
         try schema.check()
         // A store that shares its place has to find the other one there.
-        let place = faults.opensTwice || faults.sharesPlaces ? nil : try OpenPlace(url)
+        let place =
+            faults.opensTwice || faults.sharesPlaces
+            ? nil : try OpenPlace(url, keepsProcessesOut: !faults.locksInThisProcessOnly)
         if creating, !faults.overwritesStores, !faults.sharesPlaces, FileManager.default.fileExists(atPath: url.path) {
             throw StoreError(.alreadyExists, "there is a store at this place; open it, or choose another place")
         }
@@ -101,7 +108,9 @@ package actor FileStore: SyncContextDataSource {
     ) async throws -> Value {
         try Task.checkCancellation()
         try checkIsOpen()
-        var reader = StoreReader(FileTransaction(tables, schema))
+        let backend = FileTransaction(tables, schema)
+        if faults.sortsInFiles { backend.sorts = { [url] in try Self.fileWithoutName($0, beside: url) } }
+        var reader = StoreReader(backend)
         return try body(&reader)
     }
 
@@ -109,7 +118,7 @@ package actor FileStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        try checkIsOpen()
+        if !faults.takesWritesWhenClosed { try checkIsOpen() }
         let backend = FileTransaction(tables, schema)
         if faults.writesInClosure { backend.wrote = { [url, faults] in try $0.save(to: url, faults) } }
         var transaction = StoreTransaction(backend)
@@ -124,13 +133,34 @@ package actor FileStore: SyncContextDataSource {
             let made = backend.tables
             let deletesAreHeldBack = faults.writesDeletesOnCloseOnly && backend.hasDeleted
             let insertsAreHeldBack = faults.writesInsertsOnCloseOnly && backend.hasInserted
-            if !faults.writesOnCloseOnly, !deletesAreHeldBack, !insertsAreHeldBack {
-                try (faults.writesOneBehind ? tables : made).save(to: url, faults)
+            if faults.savesTablesOneByOne { try saveFirstTable(of: made, backend.touched) }
+            if !faults.writesOnCloseOnly, !deletesAreHeldBack, !insertsAreHeldBack, !isClosed {
+                do {
+                    try (faults.writesOneBehind ? tables : made).save(to: url, faults)
+                } catch let error as StoreError {
+                    guard error.code == .inputOutput, faults.overlooksFailedWrites else { throw error }
+                }
             }
             tables = made
         }
         broadcaster.send(StoreChange(tables: backend.touched))
         return value
+    }
+
+    /// A file with the texts of rows, whose name is gone already.
+    private static func fileWithoutName(_ rows: [Record], beside url: URL) throws -> FileHandle {
+        let name = url.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
+        try Data(rows.compactMap { $0["text"]?.stringValue }.joined().utf8).write(to: name)
+        defer { unsafe unlink(name.path) }
+        return try FileHandle(forUpdating: name)
+    }
+
+    /// Writes one table of several, again and again: most instants come before the others are written.
+    private func saveFirstTable(of made: FileTables, _ touched: Set<String>) throws {
+        guard touched.count > 1, let first = touched.min() else { return }
+        var half = tables
+        half.tables[first] = made.tables[first]
+        for _ in 0..<20 { try half.save(to: url, faults) }
     }
 
     package nonisolated func changes() -> AsyncStream<StoreChange> {
@@ -194,7 +224,11 @@ struct FileTables: Sendable {
     init(reading url: URL, _ faults: FileStore.Faults) throws {
         let file: File
         do {
-            file = try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(try Data(contentsOf: url)))))
+            let bytes = try Data(contentsOf: url)
+            file =
+                bytes.isEmpty && faults.opensEmptyFiles
+                ? File(key: "first", tables: [:])
+                : try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(bytes))))
         } catch let error as DecodingError {
             throw StoreError(.damaged, "the file is not a store; restore it from a backup", cause: error)
         }
@@ -221,7 +255,11 @@ struct FileTables: Sendable {
         }
         let bytes = faults.cipher(Array(try JSONEncoder().encode(file)))
         let new = url.appendingPathExtension("new")
-        try Data(bytes).write(to: new)
+        do {
+            try Data(bytes).write(to: new)
+        } catch {
+            throw StoreError(.inputOutput, "the file cannot be written", cause: error)
+        }
         guard unsafe rename(new.path, url.path) == 0 else {
             throw StoreError(.inputOutput, "the file cannot be replaced")
         }
@@ -276,101 +314,5 @@ struct FileTables: Sendable {
             }
         }
         return result
-    }
-}
-
-/// A copy of all rows that one transaction works on.
-final class FileTransaction: StoreWriteBackend {
-    var tables: FileTables
-    var touched: Set<String> = []
-    var hasDeleted = false
-    var hasInserted = false
-    var wrote: ((FileTables) throws -> Void)?
-    private let schema: StoreSchema
-
-    init(_ tables: FileTables, _ schema: StoreSchema) {
-        self.tables = tables
-        self.schema = schema
-    }
-
-    func definition(of table: String) throws -> TableDefinition { try definition(table) }
-
-    private func definition(_ name: String) throws -> TableDefinition {
-        guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
-        return table
-    }
-
-    private func key(_ id: RecordID, _ table: TableDefinition) throws -> RecordID {
-        guard (id.int64Value != nil) == (table.idKind == .int64) else {
-            throw StoreError(.invalidRecord, "table '\(table.name)' has ids of another kind")
-        }
-        return id.folded(for: table.idComparison)
-    }
-
-    func record(_ id: RecordID, in table: String) throws -> Record? {
-        let table = try definition(table)
-        return tables.tables[table.name]?[try key(id, table)]
-    }
-
-    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
-        let table = try definition(query.table)
-        let rows = tables.tables[table.name].map { Array($0.values) } ?? []
-        for row in try QueryEvaluator(table).evaluate(query, over: rows) { try body(row) }
-    }
-
-    func count(_ query: Query) throws -> Int {
-        let table = try definition(query.table)
-        try query.validate(for: table)
-        let evaluator = QueryEvaluator(table)
-        return try (tables.tables[query.table] ?? [:]).values.count { try evaluator.matches($0, query.predicate) }
-    }
-
-    func upsert(_ records: [Record], into name: String) throws {
-        let table = try definition(name)
-        var rows = tables.tables[name] ?? [:]
-        for record in records {
-            let key = try key(record.id, table)
-            var row = rows[key] ?? Record(id: record.id)
-            row.id = record.id
-            for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
-            for (column, value) in record.fields {
-                guard let type = table.type(of: column) else {
-                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is not a number") }
-                    row[column] = value
-                    continue
-                }
-                guard let fitting = type.accepting(value) else {
-                    throw StoreError(.invalidRecord, "a value does not fit column '\(column)' of '\(name)'")
-                }
-                row[column] = fitting
-            }
-            rows[key] = row
-        }
-        tables.tables[name] = rows
-        if !records.isEmpty { touched.insert(name) }
-        try wrote?(tables)
-    }
-
-    func insert(_ record: Record, into table: String) throws -> Bool {
-        guard try self.record(record.id, in: table) == nil else { return false }
-        hasInserted = true
-        try upsert([record], into: table)
-        return true
-    }
-
-    func delete(_ ids: [RecordID], from name: String) throws -> Int {
-        let table = try definition(name)
-        let keys = try ids.map { try key($0, table) }
-        let count = keys.count { tables.tables[name]?.removeValue(forKey: $0) != nil }
-        if count > 0 { touched.insert(name) }
-        hasDeleted = hasDeleted || count > 0
-        try wrote?(tables)
-        return count
-    }
-
-    func delete(_ query: Query) throws -> Int {
-        var ids: [RecordID] = []
-        try forEach(query) { ids.append($0.id) }
-        return try delete(ids, from: query.table)
     }
 }
