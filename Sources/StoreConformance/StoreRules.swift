@@ -9,9 +9,9 @@ public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
         values + reading + expecting + queries + matching + computing
-        + searching
+        + searching + searchIndexes + longTexts
         + ordering + aggregates
-        + upserts
+        + upserts + casings
         + deletions
         + refusedDeletions
         + systemTables + syncStates + sqlReports

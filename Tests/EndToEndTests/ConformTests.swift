@@ -9,7 +9,7 @@ struct ConformTests {
         let result = try await ToolProcess.run(
             [
                 "conform", "--json", "--seed", "7", "--chapter", "durability", "--chapter", "encryption",
-                "--rule", "failure.disk-full",
+                "--rule", "failure.disk-full", "--rule", "search.killed-index",
             ],
             environment: ["TMPDIR": folder.url.path]
         )

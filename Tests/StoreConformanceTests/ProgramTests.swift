@@ -8,7 +8,7 @@ import Testing
 struct ProgramTests {
     @Test("runs every rule of a correct store, those that kill processes included", arguments: ["file", "log"])
     func wholeRun(_ store: String) async throws {
-        let killing = ["failure.disk-full"]
+        let killing = ["failure.disk-full", "search.killed-index"]
         let output = try await FixtureProgram.run(
             [store, "--json", "--chapter", "durability", "--chapter", "changes"] + killing.flatMap { ["--rule", $0] }
         )

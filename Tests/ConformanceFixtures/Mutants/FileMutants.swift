@@ -200,11 +200,27 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             "opens a store that another process has open",
             \.locksInThisProcessOnly
         ),
+        FileMutant("search.index-after-opening", "leaves texts of several words out of an index when it is opened") {
+            $0.forgetsOnReading = { $1["text"]?.stringValue?.contains(" ") == true ? nil : $1 }
+        },
+        FileMutant("search.long-texts-indexed-later", "indexes 64 words of a text from before") {
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                if let text = record["text"]?.stringValue {
+                    record["text"] = .string(text.split(separator: " ").prefix(64).joined(separator: " "))
+                }
+                return record
+            }
+        },
         FileMutant(
             "failure.close-beside-work",
             "takes writes after it was closed, and forgets them",
             \.takesWritesWhenClosed
         ),
+        FileMutant("search.killed-index", "writes its file when it is closed", \.writesOnCloseOnly),
+        FileMutant("search.index-migrated", "folds texts that it moves") {
+            $0.moves = { _, value in value.stringValue.map { .string($0.lowercased()) } ?? value }
+        },
         FileMutant("encryption.changed-bytes", "does not see that a byte was changed", addConstant),
         FileMutant("encryption.moved-blocks", "does not see that a block is another one", addConstant),
         FileMutant("encryption.key-change", "keeps its content in clear when the key changes"),

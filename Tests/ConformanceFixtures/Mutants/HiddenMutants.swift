@@ -67,6 +67,34 @@ extension Mutant {
     ]
 
     private static let hiddenWrites: [Mutant] = [
+        Mutant("search.long-texts", "looks at the first 64 words of a text") {
+            $0.rows = { query, inner in
+                let rows = try all(query, inner)
+                guard case .words(let words, _, let columns) = query.predicate else { return rows }
+                return rows.filter { row in
+                    let first = (row[columns[0]]?.stringValue ?? "").split(separator: " ").prefix(64)
+                    return words.split(separator: " ").allSatisfy(first.contains)
+                }
+            }
+        },
+        Mutant("search.casings", "deletes a row under its own casing only") {
+            $0.deleteIDs = { ids, table, inner in
+                try inner.delete(try ids.filter { try inner.record($0, in: table)?.id == $0 }, from: table)
+            }
+        },
+        Mutant("upsert.random-casings", "keeps the first casing of several in one call") {
+            $0.upsert = { records, table, inner in
+                var first: [String: RecordID] = [:]
+                let kept = records.map { record in
+                    var record = record
+                    let key = (record.id.stringValue ?? "").lowercased()
+                    record.id = first[key] ?? record.id
+                    first[key] = record.id
+                    return record
+                }
+                try inner.upsert(kept, into: table)
+            }
+        },
         Mutant("upsert.undeclared-key-doubles", "makes whole numbers of whole doubles under undeclared keys") {
             $0.changingUndeclared { value in
                 value.doubleValue.flatMap { Int64(exactly: $0) }.map(FieldValue.int64) ?? value
