@@ -3,7 +3,7 @@ internal import Foundation
 internal import SyncContract
 
 extension StoreRules {
-    static let encryption: [StoreRule] = secrecy + keys + integrity
+    static let encryption: [StoreRule] = secrecy + temporaryFiles + ciphertexts + keys + integrity
 
     private static let unreadable = "Nothing the store writes to disk can be read without its key"
 

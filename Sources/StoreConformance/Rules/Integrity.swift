@@ -1,6 +1,5 @@
 internal import ConformanceRunner
 internal import Foundation
-internal import QueryEvaluation
 internal import SyncContract
 
 // What becomes of an encrypted store whose files were changed.
@@ -10,20 +9,31 @@ extension StoreRules {
             "encryption.changed-bytes",
             "and bytes that were changed there are an error, never other data.",
             in: "StoreCapabilities",
-            "Changes one byte of the closed store at 24 random places, one at a time, opens and reads everything.",
+            "Changes one byte of the closed store at 24 random places, one at a time, opens and reads everything, small tables"
+                + " and operations included.",
             needs: "encrypted"
         ) { trial in
             var random = trial.random()
-            let rows = (0..<60)
-                .map { Record(id: .string("\($0)"), ["bytes": .bytes(Array(repeating: UInt8($0), count: 500))]) }
-            try await trial.writeAndClose(TableDefinition.standard, rows)
-            let expected = try QueryEvaluator(.items)
-                .evaluate(Query("items"), over: rows.map { TableDefinition.items.filled($0) })
+            let store = try await trial.makeStore()
+            try await store.write { transaction in
+                let bytes = (0..<60).map { FieldValue.bytes(Array(repeating: UInt8($0), count: 500)) }
+                try transaction.upsert(
+                    bytes.enumerated().map { numbered($0.offset, ["bytes": $0.element]) },
+                    into: "items"
+                )
+                try transaction.upsert((0..<9).map { numbered($0, ["text": "small"]) }, into: "other")
+                try transaction.upsert((0..<3).map { numbered($0, ["int": 1]) }, into: "folding")
+                let operations = (0..<200)
+                    .map { Record(id: .int64(Int64($0)), ["table": "items", "itemId": .string("\($0)"), "state": 0]) }
+                try transaction.upsert(operations, into: SystemTables.operations.name)
+            }
+            let expected = try await allTables(store)
+            try await trial.close(store)
             let place = try trial.place()
             let names = try await trial.subject.files(place).filter { !$0.value.isEmpty }.keys.sorted()
             for number in 0..<24 {
                 let name = names[number % names.count]
-                try await trial.expectNoOtherData(expected, copy: number, of: name) { data in
+                try await trial.expectNoOtherData([expected], copy: number, of: name) { data in
                     let position = Int.random(in: 0..<data.count, using: &random)
                     data[position] ^= UInt8(1 << Int.random(in: 0..<8, using: &random))
                     return "change byte \(position)"
@@ -41,16 +51,17 @@ extension StoreRules {
             var random = trial.random()
             let rows = (0..<24)
                 .map { Record(id: .string("\($0)"), ["bytes": .bytes(Array(repeating: UInt8($0), count: 20_000))]) }
-            try await trial.writeAndClose(TableDefinition.standard, rows)
-            let expected = try QueryEvaluator(.items)
-                .evaluate(Query("items"), over: rows.map { TableDefinition.items.filled($0) })
+            let store = try await trial.makeStore()
+            try await store.upsert(rows, table: "items")
+            let expected = try await allTables(store)
+            try await trial.close(store)
             let place = try trial.place()
             let names = try await trial.subject.files(place).filter { $0.value.count > 100_000 }.keys.sorted()
             guard !names.isEmpty else { throw Unsupported("no file of the store is as large as its content") }
             for number in 0..<24 {
                 let size = number % 2 == 0 ? 4_096 : 1_024
                 let name = names[number % names.count]
-                try await trial.expectNoOtherData(expected, copy: number, of: name) { data in
+                try await trial.expectNoOtherData([expected], copy: number, of: name) { data in
                     let count = data.count / size
                     let first = Int.random(in: 0..<count, using: &random) * size
                     let second = Int.random(in: 0..<count, using: &random) * size
@@ -62,20 +73,94 @@ extension StoreRules {
                 }
             }
         },
+        rule(
+            "encryption.killed-changed-bytes",
+            "and bytes that were changed there are an error, never other data.",
+            in: "StoreCapabilities",
+            "A process writes 12 transactions and is killed. Changes one byte of what it left at 24 random places, one at a"
+                + " time, opens and reads everything: an error, or the state after some of the transactions, as a whole.",
+            needs: "encrypted",
+            drills: [
+                "writer": { trial in
+                    let store = try await trial.reopen()
+                    for number in 0..<12 { try await store.write { try writeNumbered(number, &$0) } }
+                }
+            ]
+        ) { trial in
+            let new = try await trial.makeStore(at: trial.place())
+            var states = [try await allTables(new)]
+            try await trial.close(new)
+            for count in 1...12 {
+                var state = states[0]
+                state["items"] = numberedRows(after: count).map(\.withoutNulls)
+                state["other"] = state["items"]
+                states.append(state)
+            }
+            try await trial.runKilled("writer")
+            var random = trial.random()
+            let names = try await trial.subject.files(trial.place()).filter { !$0.value.isEmpty }.keys.sorted()
+            for number in 0..<24 {
+                let name = names[number % names.count]
+                try await trial.expectNoOtherData(states, copy: number, of: name) { data in
+                    let position = Int.random(in: 0..<data.count, using: &random)
+                    data[position] ^= UInt8(1 << Int.random(in: 0..<8, using: &random))
+                    return "change byte \(position) of what a killed process left"
+                }
+            }
+        },
+        rule(
+            "encryption.cut-files",
+            "and bytes that were changed there are an error, never other data.",
+            in: "StoreCapabilities",
+            "Cuts each file of the closed store: to nothing, to one byte, to half of it, by 4,096 bytes and by one. Opens and"
+                + " reads everything: an error, or every row.",
+            needs: "encrypted"
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.write { transaction in
+                let bytes = FieldValue.bytes(Array(repeating: 7, count: 1_000))
+                try transaction.upsert((0..<60).map { numbered($0, ["bytes": bytes]) }, into: "items")
+                try transaction.upsert((0..<9).map { numbered($0, ["text": "small"]) }, into: "other")
+            }
+            let expected = try await allTables(store)
+            try await trial.close(store)
+            var copies = 0
+            for (name, bytes) in try await trial.subject.files(trial.place()).sorted(by: { $0.key < $1.key }) {
+                let counts: Set = [0, 1, bytes.count / 2, bytes.count - 4_096, bytes.count - 1]
+                for count in counts.sorted() where (0..<bytes.count).contains(count) {
+                    try await trial.expectNoOtherData([expected], copy: copies, of: name) { data in
+                        data.removeSubrange(count...)
+                        return "cut to \(count) of \(bytes.count) bytes"
+                    }
+                    copies += 1
+                }
+            }
+        },
     ]
+
+    private static func numbered(_ number: Int, _ fields: [String: FieldValue]) -> Record {
+        Record(id: .string("\(number)"), fields)
+    }
+}
+
+/// All rows of all tables, those of the system included, without nulls.
+private func allTables(_ store: any SyncContextDataSource) async throws -> [String: [Record]] {
+    let names = store.schema.allTables.map(\.name)
+    let rows = try await store.read { reader in try names.map { try reader.records(Query($0)).map(\.withoutNulls) } }
+    return Dictionary(uniqueKeysWithValues: zip(names, rows))
 }
 
 extension Trial where Subject == StoreSubject {
     /// Opens a copy of the closed store in which a file was changed, reads everything, and reports other rows.
     ///
     /// - Parameters:
-    ///   - expected: What was written.
+    ///   - states: What the store may hold, by table; what was written last comes last.
     ///   - number: Which copy it is.
     ///   - name: The file's name.
     ///   - change: Changes the file's bytes, and says what it did.
     /// - Throws: `Unsupported` when the file is not in the place's folder.
     fileprivate func expectNoOtherData(
-        _ expected: [Record],
+        _ states: [[String: [Record]]],
         copy number: Int,
         of name: String,
         _ change: (inout Data) -> String
@@ -93,8 +178,12 @@ extension Trial where Subject == StoreSubject {
         try data.write(to: url)
         do {
             let store = try await reopen(at: copy)
-            let got = try await store.read(Query("items")).records
-            expectRows(got, expected, "\(what) of '\(name)', open and read")
+            let got = try await allTables(store)
+            if let last = states.last, !states.contains(got) {
+                for table in last.keys.sorted() {
+                    expectRows(got[table] ?? [], last[table] ?? [], "\(what) of '\(name)', open and read '\(table)'")
+                }
+            }
             try await close(store)
         } catch is StoreError {
             // Saying that something is wrong is right.

@@ -30,6 +30,18 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         self.init(rule, fault) { $0[keyPath: flag] = true }
     }
 
+    /// Encrypts every place of the file with bytes of its own, the same ones each time.
+    private static func addSameBytes(_ faults: inout FileStore.Faults) {
+        faults.cipher = { bytes in
+            bytes.enumerated()
+                .map { place, byte in
+                    var mixed = UInt64(place) &* 0x9E37_79B9_7F4A_7C15
+                    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+                    return byte ^ UInt8(truncatingIfNeeded: mixed >> 56)
+                }
+        }
+    }
+
     private static func addConstant(_ faults: inout FileStore.Faults) { faults.cipher = { $0.map { $0 ^ 0x5C } } }
 
     package static let all: [FileMutant] = [
@@ -221,6 +233,16 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("search.index-migrated", "folds texts that it moves") {
             $0.moves = { _, value in value.stringValue.map { .string($0.lowercased()) } ?? value }
         },
+        FileMutant("encryption.killed-wrong-key", "writes a file when a key is wrong", \.touchesOnWrongKey),
+        FileMutant("encryption.same-content-differs", "encrypts a place in the same way in every store", addSameBytes),
+        FileMutant("encryption.overwritten-differs", "encrypts a place in the same way each time", addSameBytes),
+        FileMutant(
+            "encryption.temporary-files-not-in-clear",
+            "orders rows in a file without a name, in clear",
+            \.sortsInFiles
+        ),
+        FileMutant("encryption.killed-changed-bytes", "does not see that a byte was changed", addConstant),
+        FileMutant("encryption.cut-files", "takes an empty file for a store without rows", \.opensEmptyFiles),
         FileMutant("encryption.changed-bytes", "does not see that a byte was changed", addConstant),
         FileMutant("encryption.moved-blocks", "does not see that a block is another one", addConstant),
         FileMutant("encryption.key-change", "keeps its content in clear when the key changes"),
