@@ -8,7 +8,7 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + expecting + queries + matching + computing
+        values + reading + shortReads + expecting + queries + matching + computing
         + searching + searchIndexes + longTexts
         + ordering + aggregates
         + upserts + casings
@@ -17,7 +17,7 @@ public enum StoreRules {
         + systemTables + syncStates + sqlReports
         + transactions
         + concurrency + histories + changes
-        + failures + fullDisk + closing
+        + failures + fullDisk + closing + locking
         + schemas + versions + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
@@ -41,6 +41,7 @@ public enum StoreRules {
         Chapter("concurrency", "Concurrency and isolation"),
         Chapter("changes", "The change feed"),
         Chapter("failure", "Failure reporting"),
+        Chapter("locking", "Locking"),
         Chapter("schema", "Schema"),
         Chapter("migration", "Migrations"),
         Chapter("durability", "Durability"),

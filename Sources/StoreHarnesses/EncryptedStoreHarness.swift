@@ -34,6 +34,12 @@ package struct EncryptedStoreHarness: StoreHarness {
         try await file.rekey(from: bytes(of: place.key), to: bytes(of: key))
     }
 
+    package func lockStore(_ store: EncryptedStore) async throws { await store.lock() }
+
+    package func unlockStore(_ store: EncryptedStore, at place: StoreLocation) async throws {
+        try await store.unlock(key: bytes(of: place.key))
+    }
+
     private func open(
         _ schema: StoreSchema,
         _ place: StoreLocation,

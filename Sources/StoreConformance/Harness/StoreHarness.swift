@@ -35,6 +35,12 @@ public protocol StoreHarness: Sendable {
     /// Re-encrypts the closed store at the place, from the key that the place has to another one.
     func changeKey(ofStoreAt place: StoreLocation, to key: StoreLocation.Key) async throws
 
+    /// Locks a store that can be locked: afterwards its key is not in memory.
+    func lockStore(_ store: Store) async throws
+
+    /// Unlocks a store that was locked, with the place's key.
+    func unlockStore(_ store: Store, at place: StoreLocation) async throws
+
     /// The files that the store keeps, by path: by default, all in the place's folder and below.
     func files(ofStoreAt place: StoreLocation) async throws -> [String: [UInt8]]
 }
@@ -88,6 +94,16 @@ extension StoreHarness {
     /// Not offered.
     public func changeKey(ofStoreAt place: StoreLocation, to key: StoreLocation.Key) async throws {
         throw Unsupported("the harness has no function 'changeKey'")
+    }
+
+    /// Not offered.
+    public func lockStore(_ store: Store) async throws {
+        throw Unsupported("the harness has no function 'lockStore'")
+    }
+
+    /// Not offered.
+    public func unlockStore(_ store: Store, at place: StoreLocation) async throws {
+        throw Unsupported("the harness has no function 'unlockStore'")
     }
 
     /// All files in the place's folder and below.

@@ -13,6 +13,8 @@ public struct StoreSubject: ConformanceSubject {
         @Sendable (StoreSchema, any QueueTranslation, StoreLocation) async throws -> any SyncContextDataSource
     let close: @Sendable (any SyncContextDataSource) async throws -> Void
     let changeKey: @Sendable (StoreLocation, StoreLocation.Key) async throws -> Void
+    let lock: @Sendable (any SyncContextDataSource) async throws -> Void
+    let unlock: @Sendable (any SyncContextDataSource, StoreLocation) async throws -> Void
     let files: @Sendable (StoreLocation) async throws -> [String: [UInt8]]
 
     /// The store behind a harness.
@@ -27,6 +29,14 @@ public struct StoreSubject: ConformanceSubject {
             try await harness.closeStore(store)
         }
         changeKey = { try await harness.changeKey(ofStoreAt: $0, to: $1) }
+        lock = { store in
+            guard let store = store as? Harness.Store else { return }
+            try await harness.lockStore(store)
+        }
+        unlock = { store, place in
+            guard let store = store as? Harness.Store else { return }
+            try await harness.unlockStore(store, at: place)
+        }
         files = { try await harness.files(ofStoreAt: $0) }
     }
 

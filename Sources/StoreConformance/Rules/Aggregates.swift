@@ -2,7 +2,7 @@ internal import ConformanceRunner
 internal import SyncContract
 
 extension StoreRules {
-    static let aggregates: [StoreRule] = sums + extremes + groups
+    static let aggregates: [StoreRule] = sums + extremes + groups + randomAggregates
 
     private static let source = "Aggregate"
 
@@ -326,7 +326,7 @@ extension StoreRules {
 }
 
 /// A query as text.
-private func shown(_ query: AggregateQuery) -> String {
+func shown(_ query: AggregateQuery) -> String {
     let aggregates = query.aggregates.map { aggregate in
         switch aggregate {
         case .count: "count"

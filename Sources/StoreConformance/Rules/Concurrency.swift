@@ -4,7 +4,9 @@ internal import Synchronization
 internal import SyncContract
 
 extension StoreRules {
-    static let concurrency: [StoreRule] = [
+    static let concurrency: [StoreRule] = concurrentTasks + snapshots
+
+    private static let concurrentTasks: [StoreRule] = [
         readBesideWriter,
         rule(
             "concurrency.no-lost-update",
@@ -306,7 +308,7 @@ extension StoreRules {
 ///
 /// A store that lets nobody in beside the closure makes that impossible, so the wait is short. It blocks the thread: a
 /// transaction is synchronous.
-private final class Passes: Sendable {
+final class Passes: Sendable {
     private let count = Mutex(0)
 
     func pass() { count.withLock { $0 += 1 } }
@@ -320,7 +322,7 @@ private final class Passes: Sendable {
 }
 
 /// How many tasks go on that others are to run beside: a number of rounds alone may be over before the first of them begins.
-private final class Running: Sendable {
+final class Running: Sendable {
     /// A store may prefer readers as long as it has any, so that they have to end some time.
     static let mostRounds = 2_000
 

@@ -75,6 +75,77 @@ extension StoreRules {
                 try await trial.expect(other, [.other(row)], ignoring: [], "items", store)
             }
         },
+        rule(
+            "read.expected-row-names",
+            "The row has the id in this casing, and the expected values",
+            in: "StoredRow",
+            "Asks for a row with its names in several orders, and in each order with the values of two columns exchanged."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let row = TableDefinition.items.filled(
+                Record(id: "a", ["text": "x", "version": "y", "date": .date(1), "createdAt": .date(2), "int": 1])
+            )
+            try await store.upsert([row], table: "items")
+            let names = row.names.sorted()
+            var random = trial.random()
+            for order in [names, names.reversed(), names.shuffled(using: &random), names] {
+                let same = Record(id: "a", names: order, values: order.map { row[$0] })
+                try await trial.expect(same, [.asExpected, .other(row)], ignoring: [], "items", store)
+                for (first, second) in [("text", "version"), ("date", "createdAt")] {
+                    var other = same
+                    (other[first], other[second]) = (row[second], row[first])
+                    try await trial.expect(other, [.other(row)], ignoring: [], "items", store)
+                }
+            }
+        },
+        rule(
+            "read.expected-row-no-longer-declared",
+            "no undeclared one to be there beside those of the record.",
+            in: "StoreReadBackend/stored(_:ignoring:in:)",
+            "Opens the store again without a column that one of two rows has a value in, and asks for both with that value, with"
+                + " another one, without, and whatever it is.",
+            needs: "unknownColumns"
+        ) { trial in
+            func notes(_ further: ColumnDefinition...) -> TableDefinition {
+                TableDefinition("notes", columns: [.init("text", .string)] + further, systemProperties: [])
+            }
+            let store = try await trial.makeStore([notes(.init("int", .int64))])
+            guard store.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
+            try await store.upsert(
+                [Record(id: "a", ["text": "x", "int": 5]), Record(id: "b", ["text": "y"])],
+                table: "notes"
+            )
+            try await trial.close(store)
+            let again = try await trial.reopen([notes()])
+            let expectations: [(Record, mayBeAsExpected: Bool, ignored: [String])] = [
+                (Record(id: "a", ["text": "x"]), false, []),
+                (Record(id: "a", ["text": "x", "int": 5]), true, []),
+                (Record(id: "a", ["text": "x", "int": 6]), false, []),
+                (Record(id: "a", ["text": "x"]), true, ["int"]),
+                (Record(id: "a", ["text": "x", "int": 6]), true, ["int"]),
+                (Record(id: "a", ["text": "y"]), false, ["int"]),
+                (Record(id: "b", ["text": "y"]), true, []),
+                (Record(id: "b", ["text": "y", "int": 5]), false, []),
+            ]
+            for (record, mayBeAsExpected, ignored) in expectations {
+                let row: Record =
+                    record.id == "a"
+                    ? Record(id: "a", ["text": "x", "int": 5]) : Record(id: "b", ["text": "y"])
+                let got = try await again.write { try $0.stored(record, ignoring: ignored, in: "notes") }
+                let isRight =
+                    switch got {
+                    case .asExpected: mayBeAsExpected
+                    case .other(let other): other.withoutNulls == row
+                    case .missing: false
+                    }
+                trial.expect(
+                    isRight,
+                    "what is stored under the id of \(shown(record)), ignoring \(ignored), after opening without 'int'",
+                    expected: (mayBeAsExpected ? "the row is as expected or " : "") + "the row \(shown(row))",
+                    got: got.words
+                )
+            }
+        },
     ]
 
     /// Values of a column that are not this one, and might be taken for it.

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import SyncContract
 
 extension StoreRules {
-    static let versions: [StoreRule] = migrations + migratedTables
+    static let versions: [StoreRule] = migrations + migratedTables + migrationPaths
 
     private static let migrations: [StoreRule] = [
         rule(

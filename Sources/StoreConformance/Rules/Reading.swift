@@ -97,6 +97,52 @@ extension StoreRules {
             trial.expect(count, equals: ids.count, "count after writing the ids \(shown(ids))")
         },
         rule(
+            "read.id-ignoring-case-behind-null",
+            "Ignoring the case of the letters A to Z; the newest casing is the one stored.",
+            in: "IDComparison",
+            "In a table whose ids ignore case, ids that differ behind a U+0000 are different, and are found in every casing:"
+                + " read, merged, inserted, deleted, in lists and orders, and with their states."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let ids: [RecordID] = ["a\0b", "A\0c", "a\0", "a", "\0", "B\0"]
+            let rows = ids.enumerated().map { Record(id: $0.element, ["int": .int64(Int64($0.offset))]) }
+            try await trial.expectStored(rows, in: .folding, store)
+            for (text, row) in [("A\0B", 0), ("a\0C", 1), ("A\0", 2), ("A", 3), ("b\0", 5)] {
+                let got = try await store.read(table: "folding", itemID: .string(text))
+                trial.expectRow(got, TableDefinition.folding.filled(rows[row]), "read \(shown(.string(text)))")
+            }
+            trial.expectRow(try await store.read(table: "folding", itemID: "A\0D"), nil, "read \"A\\0D\"")
+            let operation = StateWorld.operation(1, "a\0B", in: .folding, StateWorld.operations[0])
+            let (inserted, deleted) = try await store.write { transaction in
+                try transaction.upsert([Record(id: "A\0B", ["int": 9])], into: "folding")
+                try transaction.upsert([operation], into: SystemTables.operations.name)
+                let inserted = try ["a\0B", "A\0d"].map { try transaction.insert(Record(id: $0), into: "folding") }
+                return (inserted, try transaction.delete(["A\0C"], from: "folding"))
+            }
+            trial.expect(
+                inserted,
+                equals: [false, true],
+                "insert an id that is there in another casing, and a new one"
+            )
+            trial.expect(deleted, equals: 1, "rows deleted by an id in another casing")
+            for (query, expected) in [
+                (Query("folding"), ["\0", "a", "a\0", "A\0B", "A\0d", "B\0"]),
+                (Query("folding").filtered(by: Column("id") == "a\0b"), ["A\0B"]),
+                (Query("folding").filtered(by: Column("id").isAny(of: ["A\0D", "b\0", "b"])), ["A\0d", "B\0"]),
+                (Query("folding").filtered(by: Column("id") > "A\0"), ["A\0B", "A\0d", "B\0"]),
+                (Query("folding").filtered(by: Column.syncState == .pending), ["A\0B"]),
+                (Query("folding").filtered(by: Column("int") == 9), ["A\0B"]),
+            ] as [(Query, [RecordID])] {
+                trial.expectIDs(try await store.read(query).records, expected, "query \(shown(query))")
+            }
+            let states = try await store.read(Query("folding").includingSyncStates()).records.map(\.syncState)
+            trial.expect(
+                states,
+                equals: [.synced, .synced, .synced, .pending, .synced, .synced],
+                "the states of the rows, of which \"A\\0B\" has an operation"
+            )
+        },
+        rule(
             "read.id-kind",
             "`invalidRecord` for an id of the wrong kind.",
             in: "StoreReadBackend/record(_:in:)",

@@ -107,14 +107,109 @@ extension StoreRules {
             let again = try await trial.reopen([notes([])])
             trial.expectRow(try await again.read(table: "notes", itemID: "a"), row, "the row after the refusal")
         },
+        rule(
+            "schema.declared-again",
+            "Its values count then as written under an undeclared key.",
+            in: "SyncContextDataSource",
+            "Opens the store without a column, writes another value and a null over what rows have there and a value into new rows,"
+                + " and opens it with the column again: the newest are there, in rows, conditions, orders, selections and sums.",
+            needs: "unknownColumns"
+        ) { trial in
+            let int = ColumnDefinition("int", .int64)
+            let store = try await undeclaredStore(trial, [int])
+            try await store.upsert(
+                ["a", "b", "c", "d"].map { Record(id: .string($0), ["text": .string($0)]) }
+                    + [Record(id: "a", ["int": 5]), Record(id: "b", ["int": 6]), Record(id: "c", ["int": 7])],
+                table: "notes"
+            )
+            try await trial.close(store)
+            let without = try await trial.reopen([notes([])])
+            try await without.upsert(
+                [
+                    Record(id: "a", ["int": 9]), Record(id: "b", ["int": .null]),
+                    Record(id: "e", ["text": "e", "int": 4]),
+                ],
+                table: "notes"
+            )
+            var rows = [("a", 9), ("b", nil), ("c", 7), ("d", nil), ("e", 4)]
+                .map { (id: String, value: Int64?) in
+                    Record(id: .string(id), ["text": .string(id), "int": value.map(FieldValue.int64) ?? .null])
+                }
+            trial.expectRows(try await without.read(Query("notes")).records, rows, "rows without the column")
+            try await trial.close(without)
+            let again = try await trial.reopen([notes([int])])
+            for row in rows {
+                let got = try await again.read(table: "notes", itemID: row.id)
+                trial.expectRow(got, row, "read \(shown(row.id)), with the column again")
+            }
+            for (query, ids) in [
+                (Query("notes").ordered(by: "int"), ["b", "d", "e", "c", "a"]),
+                (Query("notes").filtered(by: Column("int") == 9), ["a"]),
+                (Query("notes").filtered(by: Column("int").isAny(of: [5, 6])), []),
+                (Query("notes").filtered(by: Column("int") == .null), ["b", "d"]),
+            ] as [(Query, [RecordID])] {
+                trial.expectIDs(
+                    try await again.read(query).records,
+                    ids,
+                    "query \(shown(query)), with the column again"
+                )
+            }
+            trial.expectRows(
+                try await again.read(Query("notes").selecting(["int"])).records,
+                rows.map { $0.selecting(["int"]) },
+                "the column alone, with the column again"
+            )
+            trial.expect(
+                try await again.aggregate(Query("notes").aggregating(.sum(of: "int"), .maximum(of: "int"))),
+                equals: [AggregateGroup(values: [20, 9])],
+                "the sum and the largest value, with the column again"
+            )
+            try await again.upsert([Record(id: "a", ["int": 1])], table: "notes")
+            rows[0]["int"] = 1
+            trial.expectRow(try await again.read(table: "notes", itemID: "a"), rows[0], "a row that is written then")
+        },
+        rule(
+            "schema.declared-again-unfit",
+            "one that does not fit its type makes the opening `schemaMismatch`, unless the store reads it again from its JSON.",
+            in: "SyncContextDataSource",
+            "Opens the store without a column for numbers, writes a text under its name, and opens it with the column again:"
+                + " refused, and everything is there without it.",
+            needs: "unknownColumns"
+        ) { trial in
+            let int = ColumnDefinition("int", .int64)
+            let store = try await undeclaredStore(trial, [int])
+            try await store.upsert(
+                [Record(id: "a", ["text": "x", "int": 5]), Record(id: "b", ["int": 6])],
+                table: "notes"
+            )
+            try await trial.close(store)
+            let without = try await trial.reopen([notes([])])
+            try await without.upsert([Record(id: "a", ["int": "no number"])], table: "notes")
+            try await trial.close(without)
+            try await trial.expectError(
+                .schemaMismatch,
+                from: "declare a column for numbers again where text was written"
+            ) {
+                _ = try await trial.reopen([notes([int])])
+            }
+            let again = try await trial.reopen([notes([])])
+            trial.expectRows(
+                try await again.read(Query("notes")).records,
+                [Record(id: "a", ["text": "x", "int": "no number"]), notes([]).filled(Record(id: "b", ["int": 6]))],
+                "the rows after the refusal"
+            )
+        },
     ]
 
     private static func notes(_ further: [ColumnDefinition]) -> TableDefinition {
         TableDefinition("notes", columns: [.init("text", .string)] + further, systemProperties: [])
     }
 
-    private static func undeclaredStore(_ trial: StoreTrial) async throws -> any SyncContextDataSource {
-        let store = try await trial.makeStore([notes([])])
+    private static func undeclaredStore(
+        _ trial: StoreTrial,
+        _ further: [ColumnDefinition] = []
+    ) async throws -> any SyncContextDataSource {
+        let store = try await trial.makeStore([notes(further)])
         guard store.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
         return store
     }

@@ -5,7 +5,9 @@ internal import Synchronization
 extension StoreRules {
     private static let source = "SQLQuery"
 
-    static let sqlReports: [StoreRule] = [
+    static let sqlReports: [StoreRule] = sqlStatements + sqlReads + sqlMeanings
+
+    private static let sqlStatements: [StoreRule] = [
         rule(
             "sql.reads-only",
             "One statement is taken, which reads.",

@@ -3,7 +3,7 @@ internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
-    static let schemas: [StoreRule] = declarations + migrations + redeclarations
+    static let schemas: [StoreRule] = declarations + schemaAttributes + migrations + redeclarations
 
     private static let declarations: [StoreRule] = [
         rule(

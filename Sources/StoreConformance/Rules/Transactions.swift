@@ -4,7 +4,9 @@ internal import Synchronization
 internal import SyncContract
 
 extension StoreRules {
-    static let transactions: [StoreRule] = commits + rollbacks + largeRollbacks + endings + closures
+    static let transactions: [StoreRule] =
+        commits + rollbacks + largeRollbacks + endings + closures
+        + cancelledTasks
 
     static let allOrNothing = "when it returns, everything it wrote is kept, and when it throws, nothing is."
 

@@ -100,6 +100,21 @@ extension Mutant {
                 query.rows.offset = 0
             }
         },
+        Mutant("aggregate.random", "takes a limit for one of the groups") {
+            $0.aggregate = { query, inner in
+                guard query.group != nil, let limit = query.rows.limit else { return try inner.aggregate(query) }
+                var whole = query
+                (whole.rows.limit, whole.rows.offset) = (nil, 0)
+                return Array(try inner.aggregate(whole).prefix(limit))
+            }
+        },
+        Mutant("aggregate.random-folding", "orders groups of ids with case") {
+            $0.aggregate = { query, inner in
+                let groups = try inner.aggregate(query)
+                guard query.group == "id" else { return groups }
+                return groups.sorted { ($0.group.stringValue ?? "") < ($1.group.stringValue ?? "") }
+            }
+        },
         Mutant("aggregate.groups-in-order", "gives groups with null last") {
             $0.aggregate = { query, inner in
                 let groups = try inner.aggregate(query)

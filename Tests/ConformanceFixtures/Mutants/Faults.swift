@@ -12,6 +12,8 @@ package struct Faults: Sendable {
     /// What is answered from the state before the transaction.
     package enum Look: Sendable, Hashable { case aggregates, words, expectedRows }
     package var looksBack: Set<Look> = []
+    /// What a read answers from the state of now.
+    package var looksAhead: Set<Look> = []
     /// Whether a statement in SQL gives nothing where there is no SQL.
     package var ignoresSQL = false
     /// The schema the store works with.
@@ -78,6 +80,10 @@ package struct StoreFaults: Sendable {
     package var breaksAfterError = false
     package var worksWhenClosed = false
     package var keepsStreamsOpen = false
+    package var worksWhenLocked = false
+    package var writesWhenLocked = false
+    package var endsStreamsWhenLocked = false
+    package var tellsNothingWhenUnlocked = false
     package var subscribesLazily = false
     package var streamsWithoutMerging = false
     package var streamsToOneOnly = false
@@ -92,6 +98,10 @@ package struct StoreFaults: Sendable {
     package var declares: @Sendable (StoreSchema) -> StoreSchema = { $0 }
     package var takesAnySchema = false
     package var replaysLastChange = false
+    /// The query that is read without a closure, from the one that is asked for.
+    package var shortQuery: @Sendable (Query) -> Query = { $0 }
+    /// The row that is read by its id without a closure, from the one that is there.
+    package var shortRecord: @Sendable (Record?) -> Record? = { $0 }
     package var sleepsForever = false
     package var blocksForever = false
     package var traps = false

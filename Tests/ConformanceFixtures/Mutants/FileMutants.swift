@@ -165,6 +165,36 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("schema.adds-indexes", "leaves rows from before out of a new index") {
             $0.forgetsOnReading = { $1["text"] == "Milk" ? nil : $1 }
         },
+        FileMutant(
+            "read.expected-row-no-longer-declared",
+            "overlooks the values of columns that are no longer declared",
+            \.overlooksUndeclaredValues
+        ),
+        FileMutant("schema.attributes-changed", "refuses to open with a name on the wire", \.refusesWireNames),
+        FileMutant("schema.declared-again", "brings back what was there when its column is declared again") {
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                if record["int"] == 9, record["text"] == "a" { record["int"] = 5 }
+                return record
+            }
+        },
+        FileMutant(
+            "schema.declared-again-unfit",
+            "takes any value for a column that is declared again",
+            \.takesUnfitValues
+        ),
+        FileMutant("migration.exchanged-names", "loses the second of two columns that exchange their names") {
+            $0.moves = { $0 == "second" ? nil : $1 }
+        },
+        FileMutant("migration.undeclared-keys", "loses an undeclared value whose key is renamed") {
+            $0.moves = { $0 == "comment" ? nil : $1 }
+        },
+        FileMutant(
+            "migration.one-after-the-other",
+            "keeps the values of a column until it is declared again",
+            \.keepsDroppedColumns
+        ),
+        FileMutant("migration.one-after-the-other", "runs the steps to all versions every time", \.forgetsVersion),
         FileMutant("encryption.nothing-in-clear", "writes Base64") {
             $0.cipher = { bytes in
                 // Both ways: the JSON of a store is no Base64.

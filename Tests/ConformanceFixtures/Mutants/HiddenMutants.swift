@@ -180,6 +180,38 @@ extension Mutant {
         {
             $0.store.takesErrorsForCancellation = true
         },
+        Mutant("transaction.cancelled-while-reading", "ends a walk of a cancelled task as if there were no more rows") {
+            $0.walk = { rows, body in
+                for row in rows {
+                    if Task.isCancelled { return }
+                    try body(row)
+                }
+            }
+        },
+        Mutant("transaction.cancelled-while-writing", "writes 1,000 rows of a call at most when its task is cancelled")
+        {
+            $0.upsert = { records, table, inner in
+                try inner.upsert(Task.isCancelled ? Array(records.prefix(1_000)) : records, into: table)
+            }
+        },
+        Mutant("transaction.cancelled-while-writing", "ends walks in a write whose task is cancelled") {
+            $0.walk = { rows, body in
+                for row in rows {
+                    try Task.checkCancellation()
+                    try body(row)
+                }
+            }
+        },
+        Mutant("locking.refuses", "works on when it is locked") { $0.store.worksWhenLocked = true },
+        Mutant("locking.feeds", "tells nothing when it is unlocked") { $0.store.tellsNothingWhenUnlocked = true },
+        Mutant("locking.live-queries", "ends its feeds when it is locked") { $0.store.endsStreamsWhenLocked = true },
+        Mutant("locking.beside-writes", "refuses a write when it is locked, and does it") {
+            $0.store.writesWhenLocked = true
+        },
+        Mutant("concurrency.rollback-of-everything", "shows others everything that is rolled back afterwards") {
+            $0.store.readsUncommitted = true
+        },
+        Mutant("concurrency.snapshot-of-everything", "adds up what is there by now") { $0.looksAhead = [.aggregates] },
         Mutant("concurrency.reads-beside-a-write", "lets reads wait for writes") {
             $0.store.readsWaitForWriters = true
         },

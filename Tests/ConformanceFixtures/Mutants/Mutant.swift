@@ -43,6 +43,10 @@ package struct MutantHarness: StoreHarness {
     }
 
     package func closeStore(_ store: MutantStore) async throws { store.close() }
+
+    package func lockStore(_ store: MutantStore) async throws { store.lock() }
+
+    package func unlockStore(_ store: MutantStore, at place: StoreLocation) async throws { store.unlock() }
 }
 
 extension Faults {

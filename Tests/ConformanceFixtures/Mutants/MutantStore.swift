@@ -14,6 +14,7 @@ package final class MutantStore: SyncContextDataSource {
         var tables: [String: MemoryTable]
         var previous: [String: MemoryTable]
         var isClosed = false
+        var isLocked = false
         var isBroken = false
         var hasWritten = false
         var lastChange: StoreChange?
@@ -54,6 +55,7 @@ package final class MutantStore: SyncContextDataSource {
             faults
         )
         if faults.store.readsUncommitted { backend.current = { self.state.withLock { $0.tables } } }
+        if !faults.looksAhead.isEmpty { backend.newest = { self.state.withLock { $0.tables } } }
         var reader = StoreReader(backend)
         do {
             let value = try body(&reader)
@@ -65,9 +67,19 @@ package final class MutantStore: SyncContextDataSource {
         }
     }
 
+    package func read(_ query: Query) async throws -> QueryResult {
+        let query = faults.store.shortQuery(query)
+        return try await read { try $0.read(query) }
+    }
+
+    package func read(table: String, itemID: RecordID) async throws -> Record? {
+        faults.store.shortRecord(try await read { try $0.record(itemID, in: table) })
+    }
+
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
+        if faults.store.writesWhenLocked, state.withLock({ $0.isLocked }) { _ = try await commit(body) }
         try checkIsOpen()
         if !faults.store.ignoresCancellation { try Task.checkCancellation() }
         try failIfTold()
@@ -192,7 +204,20 @@ package final class MutantStore: SyncContextDataSource {
         if !faults.store.keepsStreamsOpen { broadcaster.finish() }
     }
 
+    package func lock() {
+        state.withLock { $0.isLocked = true }
+        if faults.store.endsStreamsWhenLocked { broadcaster.finish() }
+    }
+
+    package func unlock() {
+        state.withLock { $0.isLocked = false }
+        if !faults.store.tellsNothingWhenUnlocked { tell(Set(schema.allTables.map(\.name))) }
+    }
+
     private func checkIsOpen() throws {
+        if !faults.store.worksWhenLocked, state.withLock({ $0.isLocked }) {
+            throw StoreError(.locked, "the store is locked; unlock it first")
+        }
         if !faults.store.worksWhenClosed, state.withLock({ $0.isClosed }) {
             throw StoreError(
                 faults.store.namesClosingInternal ? .internal : .closed,
@@ -254,6 +279,7 @@ private final class MutantBackend: StoreWriteBackend {
     /// The state before the transaction.
     private let before: MemoryTransaction
     var current: (() -> [String: MemoryTable])?
+    var newest: (() -> [String: MemoryTable])?
     var wrote: (([String: MemoryTable]) -> Void)?
 
     init(_ inner: MemoryTransaction, _ faults: Faults) {
@@ -262,9 +288,12 @@ private final class MutantBackend: StoreWriteBackend {
         before = MemoryTransaction(inner.tables, [.unknownColumns, .syncStates])
     }
 
-    /// What a question is asked of: the state before the transaction, where that is the fault.
+    /// What a question is asked of: the state before the transaction or that of now, where that is the fault.
     private func asked(_ look: Faults.Look) -> MemoryTransaction {
-        faults.looksBack.contains(look) ? before : self.look()
+        if faults.looksAhead.contains(look), let newest {
+            return MemoryTransaction(newest(), [.unknownColumns, .syncStates])
+        }
+        return faults.looksBack.contains(look) ? before : self.look()
     }
 
     private func look() -> MemoryTransaction {

@@ -192,6 +192,12 @@ extension Mutant {
                 return (try? StoreSchema(tables)) ?? schema
             }
         },
+        Mutant("schema.attributes", "gives declarations without what is said of the wire and of this device") {
+            $0.definition = { name, inner in
+                let table = try inner.definition(of: name)
+                return TableDefinition(name, idKind: table.idKind, table.columns, table.systemProperties, table.indexes)
+            }
+        },
         Mutant("system.constant-manifest", "declares one more capability after a write") {
             $0.store.growsCapabilities = true
         },

@@ -45,6 +45,36 @@ extension Mutant {
                 }
             }
         },
+        Mutant("read.id-ignoring-case-behind-null", "finds an id with a U+0000 in its own casing only") {
+            $0.record = { id, table, inner in
+                let row = try inner.record(id, in: table)
+                let isWhole = id.stringValue?.unicodeScalars.contains("\0") != true
+                return isWhole || row?.id == id ? row : nil
+            }
+        },
+        Mutant("read.short-query", "gives no states where it reads without a closure") {
+            $0.store.shortQuery = { query in
+                var query = query
+                query.includesSyncStates = false
+                return query
+            }
+        },
+        Mutant("read.short-query", "reads 100 rows at most without a closure") {
+            $0.store.shortQuery = { query in
+                var query = query
+                query.limit = query.limit.map { min($0, 100) }
+                return query
+            }
+        },
+        Mutant("read.short-read-of-much", "gives no row that takes long to read") {
+            $0.store.shortRecord = { $0?["text"]?.stringValue.map { $0.utf8.count > 1_000_000 } == true ? nil : $0 }
+        },
+        Mutant("read.expected-row-names", "compares values whatever their names are") {
+            $0.stored = { expected, columns, table, inner in
+                guard let row = try inner.record(expected.id, in: table) else { return .missing }
+                return Set(row.fields.values) == Set(expected.fields.values) ? .asExpected : .other(row)
+            }
+        },
         Mutant("read.expected-row", "takes every row for the expected one when it has that version") {
             $0.stored = { expected, columns, table, inner in
                 guard let row = try inner.record(expected.id, in: table) else { return .missing }

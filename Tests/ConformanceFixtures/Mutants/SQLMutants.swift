@@ -1,3 +1,4 @@
+import Foundation
 package import StoreConformance
 import StoreHarnesses
 package import SyncContract
@@ -51,6 +52,45 @@ package struct SQLMutant: Sendable, CustomStringConvertible {
             $0.readsNothingItHasWritten = true
         },
         SQLMutant("sql.ends-when-cancelled", "runs on when its task was cancelled") { $0.ignoresCancellation = true },
+        SQLMutant("sql.star", "shows undeclared values with all columns") {
+            $0.row = { row in
+                guard row.names.contains("version") else { return row }
+                return SQLRow(names: row.names + ["extra"], values: row.values + ["hidden"])
+            }
+        },
+        SQLMutant("sql.functions", "calls functions that give something else each time") {
+            $0.forgives = { $0.contains("random(") }
+        },
+        SQLMutant("sql.functions", "knows no functions of dates") { $0.refuses = { $0.contains("date(") } },
+        SQLMutant("sql.tables-that-are-read", "tells of no table that it reads") { $0.tables = { _ in [] } },
+        SQLMutant("sql.tables-that-are-read", "tells of one table only") { $0.tables = { Set($0.sorted().prefix(1)) } },
+        SQLMutant("sql.live", "tells of no table that a statement reads") { $0.tables = { _ in [] } },
+        SQLMutant("sql.ends-while-it-computes", "answers a statement that was cancelled") { $0.answersAtOnce = true },
+        SQLMutant("sql.ends-alone", "ends what comes after a statement in a write") { $0.endsWrites = true },
+        SQLMutant("sql.decimals", "ignores the collation of decimals") {
+            $0.text = { $0.replacingOccurrences(of: " COLLATE decimal", with: "") }
+        },
+        SQLMutant("sql.decimals", "compares decimals as numbers everywhere") {
+            $0.text = { $0.replacingOccurrences(of: "decimal = '10'", with: "decimal COLLATE decimal = '10'") }
+        },
+        SQLMutant("sql.decimal-sum", "adds decimals as doubles") {
+            $0.text = { $0.replacingOccurrences(of: "decimal_sum(", with: "sum(") }
+        },
+        SQLMutant("sql.ids-and-texts", "compares all ids with case") {
+            $0.text = { $0.replacingOccurrences(of: "id = ", with: "id COLLATE BINARY = ") }
+        },
+        SQLMutant("sql.values-of-every-kind", "binds decimals as doubles") {
+            $0.bound = { value in
+                value.decimalValue.flatMap { Double($0.text) }.map(FieldValue.double) ?? value
+            }
+        },
+        SQLMutant("sql.fails-while-running", "gives no rows where a function fails") {
+            $0.forgives = { $0.contains("ESCAPE") }
+        },
+        SQLMutant("sql.closure-throws", "ends quietly when the closure throws") { $0.swallowsErrors = true },
+        SQLMutant("sql.refused-in-a-write", "drops what was written before a refused statement") {
+            $0.dropsRowsWhenRefused = true
+        },
     ]
 }
 
@@ -63,6 +103,21 @@ struct SQLFaults: Sendable {
     var value: @Sendable (FieldValue) -> FieldValue = { $0 }
     var ignoresCancellation = false
     var readsNothingItHasWritten = false
+    /// Whether a statement is refused that is none to refuse.
+    var refuses: @Sendable (String) -> Bool = { _ in false }
+    /// The row that is handed out.
+    var row: @Sendable (SQLRow) -> SQLRow = { $0 }
+    /// The tables that are told as read.
+    var tables: @Sendable (Set<String>) -> Set<String> = { $0 }
+    /// The SQL that is run, from that between two values.
+    var text: @Sendable (String) -> String = { $0 }
+    var bound: @Sendable (FieldValue) -> FieldValue = { $0 }
+    /// Whether a count of what is made up by the statement itself is guessed.
+    var answersAtOnce = false
+    /// Whether a write whose task is cancelled is ended after a statement.
+    var endsWrites = false
+    var swallowsErrors = false
+    var dropsRowsWhenRefused = false
 }
 
 /// How the kit gets at a mutant with SQL.
@@ -72,6 +127,12 @@ package struct SQLMutantHarness: StoreHarness {
 
     package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> SQLMutantStore {
         SQLMutantStore(try await EncryptedStoreHarness().makeStore(schema, at: place), faults) {
+            try await EncryptedStoreHarness().closeStore($0)
+        }
+    }
+
+    package func reopenStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> SQLMutantStore {
+        SQLMutantStore(try await EncryptedStoreHarness().reopenStore(schema, at: place), faults) {
             try await EncryptedStoreHarness().closeStore($0)
         }
     }
@@ -145,15 +206,36 @@ private class SQLMutantReader: StoreReadBackend {
     func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] { try base.aggregate(query) }
 
     func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
-        let query = faults.pastesValues ? pasted(query) : query
+        let query = faults.pastesValues ? pasted(query) : edited(query)
+        if faults.refuses(query.compiled.sql) { throw StoreError(.invalidQuery, "this statement is not taken") }
+        if faults.answersAtOnce, query.compiled.sql.contains("RECURSIVE") {
+            try body(SQLRow(names: ["n"], values: [5]))
+            return []
+        }
         do {
-            return try base.forEach(query) {
-                try body(SQLRow(names: $0.names, values: $0.values.map(faults.value)))
-            }
+            return faults.tables(
+                try base.forEach(query) {
+                    try body(faults.row(SQLRow(names: $0.names, values: $0.values.map(faults.value))))
+                }
+            )
         } catch let error as StoreError where error.code == .invalidQuery {
             if faults.forgives(query.compiled.sql) { return [] }
             throw StoreError(faults.refusal, error.message)
+        } catch  where faults.swallowsErrors {
+            return []
         }
+    }
+
+    private func edited(_ query: SQLQuery) -> SQLQuery {
+        var edited = SQLQuery.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+        edited.parts = query.parts.map { part in
+            switch part {
+            case .text(let text): .text(faults.text(text))
+            case .name: part
+            case .value(let value): .value(faults.bound(value))
+            }
+        }
+        return SQLQuery(stringInterpolation: edited)
     }
 
     private func pasted(_ query: SQLQuery) -> SQLQuery {
@@ -170,20 +252,28 @@ private class SQLMutantReader: StoreReadBackend {
 
 private final class SQLMutantWriter: SQLMutantReader, StoreWriteBackend {
     private let base: any StoreWriteBackend
-    private let readsNothingItHasWritten: Bool
+    private let faults: SQLFaults
     private var hasWritten = false
+    private var hasRunStatement = false
 
     init(_ base: any StoreWriteBackend, _ faults: SQLFaults) {
-        self.base = base
-        readsNothingItHasWritten = faults.readsNothingItHasWritten
+        (self.base, self.faults) = (base, faults)
         super.init(base, faults)
     }
 
     override func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
-        readsNothingItHasWritten && hasWritten ? [] : try super.forEach(query, body)
+        hasRunStatement = true
+        guard !faults.readsNothingItHasWritten || !hasWritten else { return [] }
+        do {
+            return try super.forEach(query, body)
+        } catch let error as StoreError where error.code == .invalidQuery && faults.dropsRowsWhenRefused {
+            _ = try base.delete(Query("items"))
+            throw error
+        }
     }
 
     func upsert(_ records: [Record], into table: String) throws {
+        if faults.endsWrites, hasRunStatement { try Task.checkCancellation() }
         hasWritten = true
         try base.upsert(records, into: table)
     }

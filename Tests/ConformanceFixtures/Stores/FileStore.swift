@@ -49,6 +49,8 @@ package actor FileStore: SyncContextDataSource {
         package var takesWritesWhenClosed = false
         package var sortsInFiles = false
         package var opensEmptyFiles = false
+        package var overlooksUndeclaredValues = false
+        package var refusesWireNames = false
 
         package init() {}
     }
@@ -120,6 +122,7 @@ package actor FileStore: SyncContextDataSource {
         try Task.checkCancellation()
         if !faults.takesWritesWhenClosed { try checkIsOpen() }
         let backend = FileTransaction(tables, schema)
+        backend.overlooksUndeclaredValues = faults.overlooksUndeclaredValues
         if faults.writesInClosure { backend.wrote = { [url, faults] in try $0.save(to: url, faults) } }
         var transaction = StoreTransaction(backend)
         let value: Value
@@ -271,6 +274,9 @@ struct FileTables: Sendable {
             for name in tables.keys where schema.table(name) == nil { result.tables[name] = [:] }
         }
         for table in schema.allTables {
+            if faults.refusesWireNames, table.wireName != table.name {
+                throw StoreError(.schemaMismatch, "table '\(table.name)' has another name on the wire")
+            }
             if faults.refusesNewTables, stored[table.name] == nil {
                 throw StoreError(.schemaMismatch, "table '\(table.name)' is not stored")
             }
@@ -301,7 +307,9 @@ struct FileTables: Sendable {
                         row[column.name] = .null
                         continue
                     }
-                    guard known[column.name] == nil, !faults.takesUnfitValues else { continue }
+                    // A column that was not declared for a while may hold anything by now.
+                    let isUnchecked = known[column.name] != nil && (faults.acceptsAnyType || faults.mixesTextTypes)
+                    guard !isUnchecked, !faults.takesUnfitValues else { continue }
                     guard let fitting = column.type.accepting(value) else {
                         throw StoreError(
                             .schemaMismatch,

@@ -8,6 +8,7 @@ final class FileTransaction: StoreWriteBackend {
     var touched: Set<String> = []
     var hasDeleted = false
     var hasInserted = false
+    var overlooksUndeclaredValues = false
     var wrote: ((FileTables) throws -> Void)?
     /// Keeps the rows of a query that is ordered, as long as what it gives back lives.
     var sorts: (([Record]) throws -> FileHandle?)?
@@ -35,6 +36,16 @@ final class FileTransaction: StoreWriteBackend {
     func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try definition(table)
         return tables.tables[table.name]?[try key(id, table)]
+    }
+
+    func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
+        let declared = try definition(table).allColumns.map(\.name)
+        let row = try self.record(record.id, in: table)
+        return StoredRow(
+            overlooksUndeclaredValues ? row?.selecting(declared) : row,
+            expecting: record,
+            ignoring: columns
+        )
     }
 
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
