@@ -52,31 +52,33 @@ extension ServerRules {
         rule(
             "conflict.tombstone",
             .both,
-            "The id of a deleted row is taken: creating it again is a 409, and the row stays deleted.",
+            "The id of a deleted row is taken: creating it again is a 409, and the row stays deleted and as it was.",
             in: "datasync-protocol 1.5, 6.1 #4; node-server-protocol2, Insert",
             for: .softDelete,
-            "Deletes a row and creates one with its id."
+            "Deletes a row, creates one with its id, and asks for the deleted one in a list before and after."
         ) { server in
             let row = try await server.insert()
-            try await server.delete(row)
-            let response = try await server.send("POST", nil, server.item(row.id))
+            let tombstone = try await server.tombstone(of: row)
+            let response = try await server.send("POST", nil, server.item(row.id, [.text: "another"]))
             server.expect(response, 409)
             let listed = try await server.listed(row.id, includingDeleted: false)
             server.expect(listed == nil, response, "the row, still deleted")
+            try await server.expectTombstoneUnchanged(tombstone, after: response.request)
         },
         rule(
             "conflict.tombstone-body",
             .protocol3,
-            "When the stored row is a tombstone, the body of the 409 shows deleted:true.",
+            "When the stored row is a tombstone, the body of the 409 is that one, with deleted:true, and the ETag its version.",
             in: "datasync-protocol 1.5, 6.1 #4",
             for: .softDelete,
-            "Deletes a row and creates one with its id."
+            "Deletes a row, creates one with its id, and holds the answer against the deleted row in a list."
         ) { server in
-            let row = try await server.insert()
-            try await server.delete(row)
-            let response = try await server.send("POST", nil, server.item(row.id))
+            let row = try await server.insert([.text: "the stored one"])
+            let tombstone = try await server.tombstone(of: row)
+            let response = try await server.send("POST", nil, server.item(row.id, [.text: "another"]))
             try server.require(response, 409)
             server.expect(response.json?["deleted"] == true, response, "the stored row, with 'deleted': true")
+            server.expectRow(response, tombstone)
         },
     ]
 }

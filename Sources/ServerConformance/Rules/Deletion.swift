@@ -71,10 +71,11 @@ extension ServerRules {
         rule(
             "delete.again",
             .both,
-            "Deleting a row a second time is a 410 (Datasync); in protocol 2 a 409, 410 or 412.",
+            "Deleting a row a second time is a 410 (Datasync), in protocol 2 a 409, 410 or 412, and changes nothing.",
             in: "datasync-protocol 1.5, 6.4 #26; node-server-protocol2, Delete",
             for: .softDelete,
-            "Deletes a row twice, in Datasync also with the parameter for deleted rows, and with an If-Match, as clients send it.",
+            "Deletes a row twice, in Datasync also with the parameter for deleted rows, and with an If-Match, as clients send it;"
+                + " asks for the row in a list before and after.",
             otherwise: (
                 "Deleting a row a second time is a 404.",
                 { server in
@@ -84,8 +85,8 @@ extension ServerRules {
                 }
             )
         ) { server in
-            let row = try await server.insert()
-            try await server.delete(row)
+            let row = try await server.insert([.text: "deleted once"])
+            let tombstone = try await server.tombstone(of: row)
             for headers in server.speaks.deletionHeaders {
                 let isPlain = headers.isEmpty && server.speaks == .datasync
                 for query in isPlain ? [[], [server.speaks.includeDeleted]] : [[]] {
@@ -95,6 +96,7 @@ extension ServerRules {
                     } else {
                         server.expect(response, 409, 410, 412)
                     }
+                    try await server.expectTombstoneUnchanged(tombstone, after: response.request)
                 }
             }
         },
@@ -180,190 +182,6 @@ extension ServerRules {
             server.expect(response["ETag"] == deleted.tag, response, "the ETag \(deleted.tag)")
         },
     ]
-
-    static let restoring: [Entry] = [
-        rule(
-            "undelete.put",
-            .protocol3,
-            "PUT with __includedeleted=true and deleted false or absent brings a deleted row back: 200, deleted:false.",
-            in: "datasync-protocol 1.5, 6.3 #19",
-            for: .softDelete,
-            "Deletes two rows and brings one back with deleted:false and one without that member."
-        ) { server in
-            for sent in [["deleted": false], [:]] as [[String: JSON]] {
-                let row = try await server.insert()
-                try await server.delete(row)
-                let body = try server.changed(row, [:]).setting(sent)
-                let response = try await server.send("PUT", row.id, query: [server.speaks.includeDeleted], body)
-                try server.require(response, 200)
-                server.expect(response.json?["deleted"] == false, response, "'deleted': false")
-                server.expect(try await server.send("GET", row.id), 200, after: response.request)
-            }
-        },
-        rule(
-            "undelete.content",
-            .protocol3,
-            "The PUT that brings a row back replaces it like any other.",
-            in: "datasync-protocol 1.5; datasync-genuine II 4",
-            for: .softDelete,
-            "Deletes a row and brings it back with other values, and without its truth value."
-        ) { server in
-            let row = try await server.insert([.text: "old", .number: 1.0, .boolean: true])
-            try await server.delete(row)
-            let values: [ColumnKind: JSON] = [.text: "new", .number: 2.0]
-            let known = values.filter { server.profile.columns[$0.key] != nil }
-            var body = try server.changed(row, known).setting(["deleted": false])
-            let left = server.profile.columns[.boolean]
-            if let left { body = body.removing(left) }
-            let response = try await server.send("PUT", row.id, query: [server.speaks.includeDeleted], body)
-            try server.require(response, 200)
-            for (steps, row) in [
-                (response.request, try server.row(of: response)),
-                (response.request + "; GET", try await server.read(row.id)),
-            ] {
-                server.expectValues(row, known, steps)
-                guard let left, row?[left] == true else { continue }
-                server.report(response, expected: "'\(left)' false, null or absent, also when read again")
-            }
-        },
-        rule(
-            "undelete.stays-deleted",
-            .protocol3,
-            "PUT with __includedeleted=true and deleted:true writes a deleted row, which stays deleted under another version.",
-            in: "datasync-protocol 1.1, 1.5; datasync-genuine II 4",
-            for: .softDelete,
-            "Deletes a row, replaces it under its version with deleted:true and other values, asks for it in a list, and brings"
-                + " it back under the version of before."
-        ) { server in
-            let row = try await server.insert([.text: "old", .number: 1.0])
-            try await server.delete(row)
-            guard let tombstone = try await server.listed(row.id) else {
-                return server.trial.report("DELETE; list", expected: "the deleted row", got: "no row")
-            }
-            let values: [ColumnKind: JSON] = [.text: "new", .number: 2.0]
-            let known = values.filter { server.profile.columns[$0.key] != nil }
-            let body = try server.changed(row, known).setting(["deleted": true])
-            let (query, headers) = ([server.speaks.includeDeleted], ["If-Match": tombstone.tag])
-            let response = try await server.send("PUT", row.id, query: query, headers: headers, body)
-            try server.require(response, 200)
-            let written = try server.row(of: response)
-            server.expect(written.isDeleted, response, "'deleted': true")
-            server.expect(
-                ![row.version, tombstone.version].contains(written.version),
-                response,
-                "a version that the row never had"
-            )
-            server.expectValues(written, known, response.request)
-            server.expect(try await server.send("GET", row.id), 410, after: response.request)
-            let listed = try await server.listed(row.id)
-            server.expect(listed?.version == written.version, response, "the version in a list as well")
-            server.expectValues(listed, known, response.request + "; list")
-            let stale = try await server.restore(row, headers: headers)
-            server.expect(stale, 412, after: response.request)
-            server.expect(try await server.send("GET", row.id), 410, after: stale.request)
-        },
-        rule(
-            "undelete.post",
-            .protocol2,
-            "POST to the row's path brings a deleted row back: 201, deleted:false.",
-            in: "datasync-protocol 2.1; node-server-protocol2, Delete",
-            for: .softDelete,
-            "Deletes a row, brings it back and reads it."
-        ) { server in
-            let row = try await server.insert([.text: "back"])
-            try await server.delete(row)
-            let response = try await server.send("POST", row.id)
-            try server.require(response, 200, 201)
-            server.expect(response.json?["deleted"] == false, response, "'deleted': false")
-            server.expectValues(try await server.read(row.id), [.text: "back"], response.request + "; GET")
-        },
-        rule(
-            "undelete.new-version",
-            .both,
-            "Bringing a row back moves the version on, and the ETag says the new one.",
-            in: "datasync-protocol 1.3; node-server-protocol2, Delete",
-            for: .softDelete,
-            "Deletes a row and brings it back."
-        ) { server in
-            let row = try await server.insert()
-            try await server.delete(row)
-            let deleted = try await server.listed(row.id)
-            let response = try await server.restore(row)
-            try server.require(response, 200, 201)
-            let restored = try server.row(of: response)
-            server.expect(
-                ![row.version, deleted?.version].contains(restored.version),
-                response,
-                "a version that the row never had"
-            )
-            server.expect(response["ETag"] == restored.tag, response, "the ETag \(restored.tag)")
-        },
-        rule(
-            "undelete.listed",
-            .both,
-            "A row that was brought back is in lists again.",
-            in: "datasync-protocol 6.3 #19",
-            for: .softDelete,
-            "Deletes a row, brings it back, and asks for it in a list without deleted rows."
-        ) { server in
-            let row = try await server.insert()
-            try await server.delete(row)
-            let response = try await server.restore(row)
-            try server.require(response, 200, 201)
-            let listed = try await server.listed(row.id, includingDeleted: false)
-            server.expect(listed != nil, response, "the row in a list")
-        },
-        rule(
-            "undelete.if-match",
-            .both,
-            "If-Match holds for bringing back as well: a stale version is a 412, and the row stays deleted.",
-            in: "datasync-protocol 1.5, 1.6; node-server-protocol2, Delete",
-            for: .softDelete,
-            "Deletes a row and brings it back with the version it had before, then with its own."
-        ) { server in
-            let row = try await server.insert()
-            try await server.delete(row)
-            let stale = try await server.restore(row, headers: ["If-Match": row.tag])
-            server.expect(stale, 412)
-            server.expect(try await server.send("GET", row.id), 404, 410, after: stale.request)
-            guard let now = try await server.listed(row.id) else { return }
-            server.expect(try await server.restore(row, headers: ["If-Match": now.tag]), 200, 201)
-        },
-        rule(
-            "undelete.unknown",
-            .both,
-            "Bringing back a row that was never there is a 404.",
-            in: "datasync-protocol 1.5; node-server-protocol2, Delete",
-            "Brings back an id that was never used."
-        ) { server in
-            let row = ServerRow(json: server.item(server.newID()))
-            server.expect(try await server.restore(row), 404)
-        },
-        rule(
-            "undelete.live",
-            .protocol2,
-            "Bringing back works on a live row as well.",
-            in: "node-server-protocol2, Delete",
-            for: .nobody,
-            "Brings back a row that was not deleted."
-        ) { server in server.expect(try await server.restore(try await server.insert()), 200, 201) },
-    ]
-}
-
-extension ServerTrial {
-    /// Brings a deleted row back: as the protocol says, or as the predecessor wants it, whose row stays deleted otherwise.
-    func restore(_ row: ServerRow, headers: [String: String?] = [:]) async throws -> ServerResponse {
-        let response: ServerResponse
-        switch speaks {
-        case .datasync:
-            let body = try changed(row, [:]).setting(["deleted": false])
-            response = try await send("PUT", row.id, query: [speaks.includeDeleted], headers: headers, body)
-        case .azureMobileApps: response = try await send("POST", row.id, headers: headers)
-        }
-        guard [405, 410].contains(response.status) else { return response }
-        let merged = try await send("PATCH", row.id, headers: headers, ["deleted": false])
-        return merged.status == 405 ? response : merged
-    }
 }
 
 extension ServerProtocol {

@@ -179,13 +179,17 @@ extension ServerRules {
         rule(
             "patch.tombstone",
             .protocol2,
-            "A deleted row stays deleted when it is updated.",
-            in: "node-server-protocol2, Update; datasync-protocol 2.1",
+            "A deleted row stays deleted when it is updated; under the version it had before, the update is refused and changes"
+                + " nothing.",
+            in: "node-server-protocol2, Update; datasync-protocol 2.1; ama-genuine 1.1",
             for: .softDelete,
-            "Deletes a row, updates it, and asks for it in a list."
+            "Deletes a row, updates it under the version of before and then without one, and asks for it in lists."
         ) { server in
             let row = try await server.insert()
-            try await server.delete(row)
+            let tombstone = try await server.tombstone(of: row)
+            let stale = try await server.update(row, headers: ["If-Match": row.tag])
+            server.expect(stale, 404, 409, 410, 412)
+            try await server.expectTombstoneUnchanged(tombstone, after: stale.request)
             let response = try await server.update(row)
             server.expect(response, 200, 404, 409, 410, 412)
             let listed = try await server.listed(row.id, includingDeleted: false)

@@ -159,10 +159,10 @@ extension ServerRules {
         rule(
             "page.walk-deleted",
             .both,
-            "The next page shows deleted rows when the first one was asked to.",
+            "The next page shows deleted rows when the first one was asked to, each in its place.",
             in: "datasync-protocol 1.8, 6.5 #38",
             for: .softDelete,
-            "Makes and deletes three more rows, and follows the links over all with the parameter for deleted ones."
+            "Makes and deletes three more rows, and follows the links over all by id with the parameter for deleted ones."
         ) { server in
             let rows = try await server.pageRows()
             var deleted: [String] = []
@@ -177,6 +177,9 @@ extension ServerRules {
                 rows.ids + deleted,
                 "GET …?$filter=…&\(server.speaks.includeDeleted.0)=true and all next pages"
             )
+            let got = pages.flatMap(\.ids)
+            let isOrdered = got == got.sorted { $0.precedes($1) }
+            server.expect(isOrdered, pages[1].response, "the rows by id, deleted ones among the others, over all pages")
         },
         rule(
             "page.no-link",

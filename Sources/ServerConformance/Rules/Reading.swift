@@ -153,16 +153,17 @@ extension ServerRules {
         rule(
             "read.tombstone-included",
             .protocol3,
-            "With __includedeleted=true a deleted row is a 200, with deleted:true.",
-            in: "datasync-protocol 1.10, 6.2 #14",
+            "With __includedeleted=true a deleted row is a 200 with the row as lists show it, deleted:true, and its ETag.",
+            in: "datasync-protocol 1.10, 6.2 #14; datasync-genuine II 4",
             for: .softDelete,
-            "Deletes a row and reads it with the parameter."
+            "Deletes a row, reads it with the parameter, and holds the answer against the row in a list."
         ) { server in
-            let row = try await server.insert()
-            try await server.delete(row)
+            let row = try await server.insert([.text: "deleted and read"])
+            let tombstone = try await server.tombstone(of: row)
             let response = try await server.send("GET", row.id, query: [server.speaks.includeDeleted])
             try server.require(response, 200)
             server.expect(response.json?["deleted"] == true, response, "'deleted': true")
+            server.expectRow(response, tombstone)
         },
         rule(
             "read.tombstone-parameter",

@@ -187,16 +187,21 @@ extension ServerRules {
         rule(
             "replace.tombstone",
             .protocol3,
-            "Replacing a deleted row without __includedeleted=true is a 410, and it stays deleted.",
-            in: "datasync-protocol 1.5, 6.3 #19",
+            "Replacing a deleted row without __includedeleted=true is a 410, also under the version it had before, and it stays"
+                + " deleted and as it was.",
+            in: "datasync-protocol 1.5, 6.3 #19; datasync-genuine II 3",
             for: .softDelete,
-            "Deletes a row and replaces it."
+            "Deletes a row, replaces it without If-Match and under the version of before, and asks for it in a list before and"
+                + " after."
         ) { server in
             let row = try await server.insert()
-            try await server.delete(row)
-            let response = try await server.update(row)
-            server.expect(response, 410)
-            server.expect(try await server.send("GET", row.id), 410, after: response.request)
+            let tombstone = try await server.tombstone(of: row)
+            for headers in [[:], ["If-Match": row.tag]] as [[String: String?]] {
+                let response = try await server.update(row, headers: headers)
+                server.expect(response, 410)
+                server.expect(try await server.send("GET", row.id), 410, after: response.request)
+                try await server.expectTombstoneUnchanged(tombstone, after: response.request)
+            }
         },
         rule(
             "replace.client-stamps",

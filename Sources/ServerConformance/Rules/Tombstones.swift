@@ -8,11 +8,19 @@ extension ServerRules {
             "Lists leave deleted rows out.",
             in: "datasync-protocol 1.5, 6.5 #38",
             for: .softDelete,
-            "Deletes one of two rows and asks for both."
+            "Deletes one of two rows and asks for both, with the condition in parentheses and without, and for both where deleted"
+                + " is true."
         ) { server in
             let (live, _) = try await server.liveAndDeleted()
-            let page = try await server.list([("$filter", server.among([live.0, live.1]))])
-            server.expect(page.ids == [live.0.id], page.response, "the row \(live.0.id) alone")
+            let rows = [live.0, live.1]
+            // A condition of the server's own is to hold for the whole of a bare `or`.
+            for (filter, found) in [
+                (server.among(rows), [live.0.id]), (server.either(rows), [live.0.id]),
+                (server.among(rows, "deleted eq true"), []),
+            ] {
+                let page = try await server.list([("$filter", filter)])
+                server.expect(page.ids == found, page.response, found.isEmpty ? "no row" : "the row \(live.0.id) alone")
+            }
         },
         rule(
             "tombstone.shown",
@@ -69,13 +77,42 @@ extension ServerRules {
             "Deleted rows are counted only with the parameter.",
             in: "datasync-protocol 1.8; node-server-protocol2, Query",
             for: .softDelete,
-            "Counts two rows, one of them deleted, without and with the parameter."
+            "Counts two rows, one of them deleted, without and with the parameter, with the condition in parentheses and without."
         ) { server in
-            let (rows, _) = try await server.liveAndDeleted()
-            let query = [("$filter", server.among([rows.0, rows.1])), server.speaks.countOption]
-            for (more, count) in [([], 1), ([server.speaks.includeDeleted], 2)] as [([(String, String)], Double)] {
-                let page = try await server.list(query + more)
-                server.expect(page.count == count, page.response, "the count \(Int(count))")
+            let (live, _) = try await server.liveAndDeleted()
+            let rows = [live.0, live.1]
+            for filter in [server.among(rows), server.either(rows)] {
+                let query = [("$filter", filter), server.speaks.countOption]
+                for (more, count) in [([], 1), ([server.speaks.includeDeleted], 2)] as [([(String, String)], Double)] {
+                    let page = try await server.list(query + more)
+                    server.expect(page.count == count, page.response, "the count \(Int(count))")
+                }
+            }
+        },
+        rule(
+            "tombstone.order",
+            .both,
+            "With the parameter, deleted rows stand in every order where they belong, and $skip and $top cut pieces out of that.",
+            in: "datasync-protocol 1.8, 1.10, 6.5 #29, #38; node-server-protocol2, Query",
+            for: .softDelete,
+            "Makes four rows with different stamps, deletes the second and changes the first, and asks for every piece by"
+                + " updatedAt, upward and downward, and by id."
+        ) { server in
+            let rows = try await server.rowsWithTombstone()
+            let byStamp = rows.map(\.id)
+            let orders = [
+                ("updatedAt", byStamp), ("updatedAt desc", byStamp.reversed()),
+                ("id", byStamp.sorted { $0.precedes($1) }),
+            ]
+            for (order, ids) in orders {
+                let query = [("$filter", server.among(rows)), ("$orderby", order), server.speaks.includeDeleted]
+                for skip in ids.indices {
+                    for top in 1...(ids.count - skip) where server.profile.top(top) == top {
+                        let page = try await server.list(query + [("$skip", "\(skip)"), ("$top", "\(top)")])
+                        let wanted = Array(ids[skip..<skip + top])
+                        server.expect(page.ids == wanted, page.response, "the rows \(brief(wanted))")
+                    }
+                }
             }
         },
         rule(
@@ -156,5 +193,34 @@ extension ServerTrial {
         let response = try await send("DELETE", rows.1.id)
         try require(response, 200, 204)
         return (rows, response)
+    }
+
+    /// Four rows with different stamps, earliest first, as they are at last: the third of them deleted, the last changed
+    /// after that.
+    fileprivate func rowsWithTombstone() async throws -> [ServerRow] {
+        // The fifth is later than the fourth, and what is done to the others is no earlier than that.
+        let rows = try await stampedRows(5)
+        let tombstone = try await tombstone(of: rows[1])
+        var changed = rows[0]
+        for _ in StampAttempts(40) {
+            let response = try await update(rows[0])
+            try require(response, 200)
+            changed = try row(of: response)
+            if changed.stamp > tombstone.stamp { break }
+        }
+        guard rows[3].stamp < tombstone.stamp, tombstone.stamp < changed.stamp else {
+            trial.report(
+                "changes of rows, one after the other",
+                expected: "different updatedAt, rising",
+                got: "\([rows[3], tombstone, changed].map(\.updatedAt))"
+            )
+            throw Stopped()
+        }
+        return [rows[2], rows[3], tombstone, changed]
+    }
+
+    /// A filter that lets through some rows, without parentheses.
+    fileprivate func either(_ rows: [ServerRow]) -> String {
+        rows.map { "id eq '\($0.id)'" }.joined(separator: " or ")
     }
 }
