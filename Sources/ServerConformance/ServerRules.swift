@@ -26,8 +26,8 @@ public enum ServerRules {
     static let all: [Entry] =
         versions + creation + wideValues + ids + conflicts + reading + replacing + merging + deletion + restoring
         + conditions
-        + queries
-        + functions + ordering + paging + dates + tombstones + concurrency + badInput
+        + queries + keysets
+        + functions + ordering + paging + pageWalks + dates + tombstones + concurrency + badInput
         + properties
 
     static let chapters: [Chapter] = [

@@ -121,9 +121,10 @@ struct SwitchTests {
             notes: [
                 "conditional.update-unquoted-current", "conflict.own-item", "create.id-form", "create.number-as-id",
                 "create.reserved", "create.system-columns", "date.created-with", "date.form", "function.replace",
-                "function.text-informative", "page.large-top", "page.walk", "page.walk-count", "page.walk-deleted",
-                "page.walk-order", "page.walk-top", "patch.body-version", "patch.collection", "patch.header-counts",
-                "patch.reserved", "read.if-none-match-ignored", "tombstone.parameter-values", "undelete.post",
+                "function.text-informative", "page.large-top", "page.link-signs-informative", "page.walk",
+                "page.walk-count", "page.walk-deleted", "page.walk-order", "page.walk-skip", "page.walk-top",
+                "patch.body-version", "patch.collection", "patch.header-counts", "patch.reserved",
+                "read.if-none-match-ignored", "tombstone.parameter-values", "undelete.post",
             ],
             mayNote: ["date.kept", "date.cut", "date.to-utc"],
             holds: [
@@ -139,7 +140,7 @@ struct SwitchTests {
         Switch(
             description: "version 4 of the Node server",
             protocols: [.azureMobileApps],
-            notes: ["delete.again", "page.no-link", "page.top", "page.walk-top"],
+            notes: ["delete.again", "page.no-link", "page.top", "page.walk-skip", "page.walk-top"],
             properties: ["known server": "Azure Mobile Apps for Node"],
             concerns: nil
         ) { $0.edition = .node4 },

@@ -68,13 +68,16 @@ extension ServerRules {
         rule(
             "date.filter",
             .both,
-            "Conditions compare updatedAt as an instant: ge and lt part the rows at any millisecond.",
-            in: "datasync-protocol 1.9; node-server-protocol2, Dates",
-            "Makes three rows with different stamps, and asks for those from and before each stamp."
+            "Conditions compare updatedAt as an instant: ge and lt part the rows at any millisecond; gt, le and eq do as far as"
+                + " other milliseconds go, and may take a row's own stamp for finer than it is shown.",
+            in: "datasync-protocol 1.9, 7.1; datasync-genuine II 9; node-server-protocol2, Dates",
+            "Makes three rows with different stamps, and asks for rows by each stamp with ge, lt, gt, le and eq."
         ) { server in
             let rows = try await server.stampedRows(3)
             for row in rows {
-                try await server.expectParted(rows, server.speaks.instant(row.updatedAt), row.stamp)
+                let literal = server.speaks.instant(row.updatedAt)
+                try await server.expectParted(rows, literal, row.stamp)
+                try await server.expectNearlyParted(rows, literal, row.stamp)
             }
         },
         rule(
@@ -262,6 +265,25 @@ extension ServerTrial {
                 "GET \(client.table)?$filter=\(filter)",
                 expected: "\(wanted.count) of the rows with the stamps \(rows.map(\.updatedAt))",
                 got: "\(got.count) rows"
+            )
+        }
+    }
+
+    /// Reports when `gt`, `le` and `eq` find rows of other milliseconds otherwise than they must.
+    ///
+    /// Of the rows that show the instant itself nothing is certain: their stamps may be later than what is shown.
+    fileprivate func expectNearlyParted(_ rows: [ServerRow], _ literal: String, _ instant: Instant) async throws {
+        let others = rows.filter { $0.stamp != instant }
+        for (condition, wanted) in [
+            ("gt", others.filter { $0.stamp > instant }), ("le", others.filter { $0.stamp < instant }), ("eq", []),
+        ] {
+            let filter = among(rows, "updatedAt \(condition) \(literal)")
+            guard let got = try await foundIDs(filter, mayBeRefused: false) else { continue }
+            trial.expect(
+                got.intersection(others.map(\.id)) == Set(wanted.map(\.id)),
+                "GET \(client.table)?$filter=\(filter)",
+                expected: "of other milliseconds the rows with the stamps \(wanted.map(\.updatedAt))",
+                got: "those with \(others.filter { got.contains($0.id) }.map(\.updatedAt))"
             )
         }
     }

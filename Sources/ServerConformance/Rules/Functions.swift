@@ -23,6 +23,36 @@ extension ServerRules {
             mayBeRefused: true,
             [("contains({text},'erry p')", [2]), ("contains({text},'x')", []), ("contains({text},'''')", [3])]
         ),
+        rule(
+            "function.wildcards",
+            .protocol3,
+            "What databases take for wildcards or escapes is a sign like any other in texts that are looked for.",
+            in: "datasync-protocol 1.9; datasync-genuine II 6",
+            for: .column(.text),
+            "Asks for `50% _x`, `500 ax` and `a\\b` by eq and by functions, with `%`, `_` and `\\`; what the server refuses, as"
+                + " its database cannot do it, is noted."
+        ) { server in
+            let column = try server.column(.text)
+            var rows: [ServerRow] = []
+            for text in ["50% _x", "500 ax", "a\\b"] { rows.append(try await server.insert([.text: .string(text)])) }
+            for (filter, found) in [
+                ("\(column) eq '50% _x'", [0]), ("\(column) eq 'a\\b'", [2]), ("contains(\(column),'_')", [0]),
+                ("contains(\(column),'%')", [0]), ("contains(\(column),'\\')", [2]), ("contains(\(column),'0_')", []),
+                ("startswith(\(column),'50%')", [0]), ("startswith(\(column),'a\\')", [2]),
+                ("endswith(\(column),' _x')", [0]), ("endswith(\(column),'\\b')", [2]),
+            ] {
+                guard let ids = try await server.foundIDs(server.among(rows, filter), mayBeRefused: true) else {
+                    continue
+                }
+                let got = rows.indices.filter { ids.contains(rows[$0].id) }
+                server.trial.expect(
+                    got == found,
+                    "GET \(server.client.table)?$filter=\(filter)",
+                    expected: brief(found.map { rows[$0].json }),
+                    got: brief(got.map { rows[$0].json })
+                )
+            }
+        },
         filterRule(
             "function.case",
             .both,

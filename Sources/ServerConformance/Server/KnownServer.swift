@@ -53,7 +53,10 @@ public enum KnownServer: String, Sendable, CaseIterable {
         + known(["patch.body-version", "patch.header-counts"], "it answers 400 to another version in the body")
         + known(["function.replace"], "it does not know the function")
         + known(
-            ["page.walk", "page.walk-order", "page.walk-count", "page.walk-top", "page.walk-deleted"],
+            [
+                "page.walk", "page.walk-order", "page.walk-count", "page.walk-top", "page.walk-deleted",
+                "page.walk-skip",
+            ],
             "its pages have no link: clients count with $skip until a page is empty"
         )
 
@@ -61,7 +64,7 @@ public enum KnownServer: String, Sendable, CaseIterable {
         known(["delete.again"], "it answers 404 to what is done to a deleted row")
         + known(["page.top"], "it takes $top=0 for none")
         + known(
-            ["page.no-link", "page.walk-top"],
+            ["page.no-link", "page.walk-top", "page.walk-skip"],
             "it gives a link whenever a page is full, with the page's $top and not the rest"
         )
         + known(

@@ -15,7 +15,7 @@ struct ServerMutant: Sendable, CustomStringConvertible {
     /// too.
     static let window = Duration.milliseconds(500)
 
-    static let all = writing3 + reading3 + querying3 + all2 + content + tombstones
+    static let all = writing3 + reading3 + querying3 + all2 + content + tombstones + values
 
     init(_ serverProtocol: ServerProtocol, _ rule: String, _ fault: String, _ answering: @escaping Answering) {
         self.serverProtocol = serverProtocol
