@@ -27,7 +27,7 @@ public enum ServerRules {
         versions + creation + wideValues + ids + conflicts + reading + replacing + merging + deletion + restoring
         + conditions
         + queries + keysets
-        + functions + ordering + paging + pageWalks + dates + tombstones + concurrency + badInput
+        + functions + ordering + paging + pageWalks + keptValues + dates + tombstones + concurrency + badInput
         + properties
 
     static let chapters: [Chapter] = [

@@ -73,7 +73,9 @@ struct LegalServerTests {
             }
             return try await emulator.handle(request)
         }
-        try await JudgedServer.with(.datasync, by: .memory, answering: answering) { server in
+        var columns = JudgedServer.usualColumns
+        columns["number"] = .integer.optional
+        try await JudgedServer.with(.datasync, columns: columns, by: .memory, answering: answering) { server in
             let report = try await server.judge()
             report.expectPassed("integers", notApplicable: "'fraction'")
             #expect(report.capabilities == ["boolean", "date", "number", "softDelete", "text"])

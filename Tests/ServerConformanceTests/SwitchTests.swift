@@ -123,7 +123,7 @@ struct SwitchTests {
                 "create.reserved", "create.system-columns", "date.created-with", "date.form", "function.replace",
                 "function.text-informative", "page.large-top", "page.link-signs-informative", "page.walk",
                 "page.walk-count", "page.walk-deleted", "page.walk-order", "page.walk-skip", "page.walk-top",
-                "patch.body-version", "patch.collection", "patch.header-counts", "patch.reserved",
+                "patch.body-version", "patch.collection", "patch.date-texts", "patch.header-counts", "patch.reserved",
                 "read.if-none-match-ignored", "tombstone.parameter-values", "undelete.post",
             ],
             mayNote: ["date.kept", "date.cut", "date.to-utc"],

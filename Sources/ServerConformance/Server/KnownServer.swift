@@ -51,6 +51,7 @@ public enum KnownServer: String, Sendable, CaseIterable {
         + known(["create.system-columns"], "it has no createdAt")
         + known(["create.reserved", "patch.reserved"], "it drops or takes what the Node server reserves")
         + known(["patch.body-version", "patch.header-counts"], "it answers 400 to another version in the body")
+        + known(["patch.date-texts"], "its PATCH takes texts for dates that look like some, and writes them anew")
         + known(["function.replace"], "it does not know the function")
         + known(
             [
