@@ -15,6 +15,7 @@ package final class MutantStore: SyncContextDataSource {
         var previous: [String: MemoryTable]
         var isClosed = false
         var isLocked = false
+        var wasLocked = false
         var isBroken = false
         var hasWritten = false
         var lastChange: StoreChange?
@@ -173,7 +174,8 @@ package final class MutantStore: SyncContextDataSource {
             return state.plainStreams
         }
         for stream in streams { stream.yield(change) }
-        broadcaster.send(change)
+        // What was ended is told of nothing.
+        if !faults.store.endsStreamsWhenLocked || !state.withLock({ $0.wasLocked }) { broadcaster.send(change) }
     }
 
     package func changes() -> AsyncStream<StoreChange> {
@@ -205,7 +207,7 @@ package final class MutantStore: SyncContextDataSource {
     }
 
     package func lock() {
-        state.withLock { $0.isLocked = true }
+        state.withLock { ($0.isLocked, $0.wasLocked) = (true, true) }
         if faults.store.endsStreamsWhenLocked { broadcaster.finish() }
     }
 
