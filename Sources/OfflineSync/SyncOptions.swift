@@ -45,5 +45,22 @@ public struct SyncOptions: Sendable {
         self.attachments = attachments
     }
 
+    /// Creates settings of a context with files: `SyncOptions(attachments: AttachmentOptions()) { logger.debug("\($0)") }`.
+    public init(
+        parallelOperations: Int = 1,
+        pageSize: Int? = nil,
+        order: PullOptions.Order = .pushFirst,
+        attachments: AttachmentOptions,
+        log: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.init(
+            parallelOperations: parallelOperations,
+            pageSize: pageSize,
+            order: order,
+            log: log,
+            attachments: attachments
+        )
+    }
+
     private static func bounded(_ parallelOperations: Int) -> Int { min(max(parallelOperations, 1), 8) }
 }

@@ -33,6 +33,21 @@ public enum ResetMode: Sendable {
 }
 
 extension ResetMode {
+    /// A hook that is told nothing but the context.
+    public typealias Hook = BeforeReset
+
+    /// As ``recoverUnsyncedChanges(before:after:)``, with a hook that does not ask what became of the changes.
+    public static func recoverUnsyncedChanges(before: Hook? = nil, after: @escaping Hook) -> ResetMode {
+        .recoverUnsyncedChanges(before: before, after: { (context: SyncContext, _: ResetReport) in try await after(context) })
+    }
+
+    /// As ``discardUnsyncedChanges(before:after:)``, with a hook that does not ask what became of the changes.
+    public static func discardUnsyncedChanges(before: Hook? = nil, after: @escaping Hook) -> ResetMode {
+        .discardUnsyncedChanges(before: before, after: { (context: SyncContext, _: ResetReport) in try await after(context) })
+    }
+}
+
+extension ResetMode {
     var isManual: Bool { if case .manual = self { true } else { false } }
 
     var discardsChanges: Bool { if case .discardUnsyncedChanges = self { true } else { false } }

@@ -15,6 +15,7 @@ extension SyncContext {
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws, after which nothing was changed; `StoreError` when the commit fails, likewise;
     ///   `CancellationError` when the task was cancelled before the transaction began.
+    @discardableResult
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout SyncTransaction) throws -> Value
     ) async throws -> Value {

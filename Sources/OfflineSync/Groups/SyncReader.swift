@@ -23,6 +23,7 @@ public struct SyncReader: ~Copyable, SyncReading {
     }
 
     /// Hands every row of a query to a closure, in order.
+    @_disfavoredOverload
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         tables?.insert(query.readTables)
         try query.checkKinds(for: reader.definition(of: query.table))

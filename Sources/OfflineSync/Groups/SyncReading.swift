@@ -15,6 +15,7 @@ public protocol SyncReading: ~Copyable {
     mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record?
 
     /// Hands every row of a query to a closure, in order.
+    @_disfavoredOverload
     mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
@@ -29,7 +30,8 @@ public protocol SyncReading: ~Copyable {
 }
 
 extension SyncReading where Self: ~Copyable {
-    /// The rows of a query, in order.
+    /// The rows of a query, in order. Where the items' type is known, as in `read(todos.query)`, items are read.
+    @_disfavoredOverload
     public mutating func read(_ query: Query) throws -> [Record] {
         var records: [Record] = []
         try forEach(query) { records.append($0) }
@@ -37,6 +39,7 @@ extension SyncReading where Self: ~Copyable {
     }
 
     /// The first row of a query; nil when there is none.
+    @_disfavoredOverload
     public mutating func first(_ query: Query) throws -> Record? {
         try read(query.limited(to: Swift.min(query.limit ?? 1, 1))).first
     }

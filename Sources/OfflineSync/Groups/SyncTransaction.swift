@@ -37,6 +37,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     }
 
     /// Hands every row of a query to a closure, in order.
+    @_disfavoredOverload
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         try query.checkKinds(for: transaction.definition(of: query.table))
         try transaction.forEach(query, body)
@@ -116,7 +117,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         return ids.count
     }
 
-    private mutating func add(_ item: Record, into table: SyncTable<Record>) throws -> Record {
+    mutating func add(_ item: Record, into table: SyncTable<Record>) throws -> Record {
         try change(table) { try $0.insert(item, &$1, &$2) }
     }
 

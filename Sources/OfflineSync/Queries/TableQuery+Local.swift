@@ -52,6 +52,11 @@ extension TableQuerying {
     }
 }
 
+extension SyncTable where Item: Codable, Item.ID: RowID {
+    /// The rows of a query that was made before. As ``TableQuerying/observe()``.
+    public func observe(_ query: TableQuery<SyncTable<Item>>) -> StoreObservation<[Item]> { query.observe() }
+}
+
 extension TableQuery: SyncSource where Table: LocalTable {}
 
 extension SyncReading where Self: ~Copyable {

@@ -37,6 +37,14 @@ public protocol QueryableTable: Sendable {
     func count(_ query: Query) async throws -> Int
 }
 
+extension QueryableTable {
+    /// The items of a query that was made before. As ``TableQuerying/read()``.
+    public func read(_ query: TableQuery<Self>) async throws -> [Item] { try await query.read() }
+
+    /// How many rows satisfy the condition of a query that was made before. As ``TableQuerying/count()``.
+    public func count(_ query: TableQuery<Self>) async throws -> Int { try await query.count() }
+}
+
 /// A table on this device: ``SyncTable``.
 public protocol LocalTable: QueryableTable {}
 

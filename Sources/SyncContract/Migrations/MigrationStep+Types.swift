@@ -46,4 +46,14 @@ extension MigrationStep {
     ) -> Self {
         fillColumn(column, in: table) { (row: Record) throws -> FieldValue in try value(row).fieldValue }
     }
+
+    /// The same of values of several types, and of none: `{ row in row["paidAt"] == .null ? nil : 3 }`.
+    @_disfavoredOverload
+    public static func fillColumn(
+        _ column: String,
+        in table: String,
+        _ value: @escaping @Sendable (Record) throws -> (any ColumnValue)?
+    ) -> Self {
+        fillColumn(column, in: table) { (row: Record) throws -> FieldValue in try value(row)?.fieldValue ?? .null }
+    }
 }

@@ -24,6 +24,11 @@ public struct SQLReport<Row: Sendable>: Sendable {
         try await decode(store.read { [query] in try $0.rows(query) })
     }
 
+    /// The first row; nil when there is none. The others are read as well: `LIMIT 1` in the statement spares them.
+    ///
+    /// - Throws: As ``read()``.
+    public func first() async throws -> Row? { try await read().first }
+
     /// The rows now, and again after each commit that changes them. A commit that touches no table that the statement
     /// reads is not looked at. What else is promised, and how it ends, is said at ``StoreObservation``.
     public func observe() -> StoreObservation<[Row]> {

@@ -40,6 +40,15 @@ public struct Day: Sendable, Hashable, Comparable {
         (year, month, day) = (Int(civil.year), Int(civil.month), Int(civil.day))
     }
 
+    /// The day on which an instant falls in a calendar's time zone. The day itself is of the Gregorian calendar, whatever the
+    /// given one is.
+    ///
+    /// - Parameters:
+    ///   - date: The instant, of the years 1 to 9999.
+    ///   - calendar: The calendar whose time zone counts.
+    @_disfavoredOverload
+    public init(_ date: Date, in calendar: Calendar) { self.init(date, in: calendar.timeZone) }
+
     /// `yyyy-MM-dd`.
     public var text: String { Self.text([(year, 4), (month, 2), (day, 2)], "-") }
 
