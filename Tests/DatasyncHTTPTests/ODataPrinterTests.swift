@@ -201,6 +201,9 @@ struct ODataPrinterTests {
             try text(Column("a").containsIgnoringASCIICase("X"), .azureMobileApps)
                 == "substringof(tolower('X'),tolower(a))"
         )
+        let printer = ODataPrinter(.azureMobileApps, knowsContains: true)
+        let query = Query("t").filtered(by: Column("a").contains("x"))
+        #expect(try printer.filter(query) == "contains(a,'x')", "servers for .NET know no other word")
     }
 
     @Test("a column that an order names twice is sent once")

@@ -48,12 +48,32 @@ extension DatasyncRemote {
         if let maximum = knowledge.withLock({ $0[table].maximumTop }), let limit = query.limit {
             query.limit = min(limit, maximum)
         }
-        let response = try await exchangeOrBreak(try wire.page(query, of: table, includesDeleted: includesDeleted))
+        let response = try await response(to: query, of: table, includesDeleted: includesDeleted)
         if let limit = query.limit, let maximum = response.maximumTop, maximum < limit {
             knowledge.withLock { $0[table].maximumTop = maximum }
             return try await read(query, of: table, includesDeleted: includesDeleted)
         }
         guard response.mapping == .success else { throw response.failure(table: table.name) }
-        return Answer(page: try reader(of: table).page(of: query, in: response), response: response)
+        let answer = Answer(page: try reader(of: table).page(of: query, in: response), response: response)
+        return try await complete(answer, to: query, of: table, includesDeleted: includesDeleted)
+    }
+
+    /// The answer to a query in the words that the server knows: a refusal of those that only some know is followed by the
+    /// others, which are used from then on when the server takes them.
+    private func response(
+        to query: Query,
+        of table: TableDefinition,
+        includesDeleted: Bool
+    ) async throws -> ServerResponse {
+        let usual = try wire.page(query, of: table, includesDeleted: includesDeleted)
+        let other = try wire.inWordsOfDotNet?.page(query, of: table, includesDeleted: includesDeleted)
+        guard let other, other != usual else { return try await exchangeOrBreak(usual) }
+        if !knowledge.withLock(\.isForDotNet) {
+            let response = try await exchangeOrBreak(usual)
+            guard response.status == 400, response.maximumTop == nil else { return response }
+        }
+        let response = try await exchangeOrBreak(other)
+        if response.mapping == .success { knowledge.withLock { $0.isForDotNet = true } }
+        return response
     }
 }

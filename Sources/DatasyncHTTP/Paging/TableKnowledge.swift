@@ -7,6 +7,8 @@ internal import Synchronization
 struct ServerKnowledge: Sendable {
     /// Whether its answers lack a `Date`.
     var tellsNoTime = false
+    /// Whether it has taken a query in the words of servers for .NET where its protocol has others as well.
+    var isForDotNet = false
     private var tables: [String: TableKnowledge] = [:]
 
     /// The most that is believed: more than a database is behind that takes local time for universal time. A stamp that is
@@ -55,6 +57,9 @@ struct ServerKnowledge: Sendable {
 struct TableKnowledge: Sendable {
     /// The most rows that the server lets one ask for; nil as long as it has refused no number.
     var maximumTop: Int?
+
+    /// The columns, in lower case, that the server is known to have, where queries that name another one find nothing.
+    var columns: Set<String> = []
 
     /// Whether a write has shown how much its stamps lag behind the server's `Date`.
     var hasShownLag = false

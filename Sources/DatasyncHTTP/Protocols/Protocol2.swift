@@ -4,11 +4,16 @@ internal import SyncContract
 
 /// Protocol 2, Azure Mobile Apps.
 struct Protocol2: WireProtocol {
+    /// Whether the server is one for .NET, which knows `contains` alone where that of Node knows `substringof` alone.
+    var isForDotNet = false
+
     var version: String { "2.0.0" }
     var replacesWholeRows: Bool { false }
     var hidesDeletedRows: Bool { true }
     var reservesCreatedAt: Bool { true }
     var answersWithBareLists: Bool { true }
+    var columnsBeginWithValues: Bool { true }
+    var inWordsOfDotNet: (any WireProtocol)? { isForDotNet ? nil : Protocol2(isForDotNet: true) }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? {
         WireRequest(method: .post, table: table.name, id: id, ifMatch: version)
@@ -73,7 +78,7 @@ struct Protocol2: WireProtocol {
         of table: TableDefinition,
         includesDeleted: Bool
     ) throws(RemoteError) -> WireRequest {
-        let printer = ODataPrinter(.azureMobileApps, table)
+        let printer = ODataPrinter(.azureMobileApps, table, knowsContains: isForDotNet)
         var request = WireRequest(method: .get, table: table.name)
         request.query.add("$filter", try printer.filter(query))
         request.query.add("$orderby", try printer.order(query))

@@ -11,6 +11,8 @@ struct Protocol3: WireProtocol {
     var hidesDeletedRows: Bool { false }
     var reservesCreatedAt: Bool { false }
     var answersWithBareLists: Bool { false }
+    var columnsBeginWithValues: Bool { false }
+    var inWordsOfDotNet: (any WireProtocol)? { nil }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? { nil }
 

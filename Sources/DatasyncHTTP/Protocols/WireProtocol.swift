@@ -17,6 +17,11 @@ protocol WireProtocol: Sendable {
     /// Whether a page may be an array of rows or `{results,count}`, and not only an object with `items`.
     var answersWithBareLists: Bool { get }
 
+    /// Whether a column may begin with the first value in it, and queries that name it find nothing until then.
+    var columnsBeginWithValues: Bool { get }
+    /// The same protocol in the words that servers for .NET know in queries; nil where there are no others.
+    var inWordsOfDotNet: (any WireProtocol)? { get }
+
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest
     /// The request that has to bring a deleted row back before the update; nil when the update does it.
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest?

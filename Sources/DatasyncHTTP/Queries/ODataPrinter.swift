@@ -5,11 +5,15 @@ internal import SyncContract
 struct ODataPrinter: Sendable {
     private let dialect: DatasyncDialect
 
+    /// Whether `contains` looks for text in text, and not `substringof`.
+    private let knowsContains: Bool
+
     /// The columns that are of another type there than text, where servers of the dialect have one.
     private let textForms: [String: TextForm]
 
-    init(_ dialect: DatasyncDialect, _ table: TableDefinition? = nil) {
+    init(_ dialect: DatasyncDialect, _ table: TableDefinition? = nil, knowsContains: Bool = false) {
         self.dialect = dialect
+        self.knowsContains = knowsContains || dialect == .datasync
         let columns = dialect == .datasync ? table?.columns ?? [] : []
         textForms = Dictionary(columns.filter { $0.textForm != .text }.map { ($0.name, $0.textForm) }) { first, _ in
             first
@@ -134,11 +138,11 @@ struct ODataPrinter: Sendable {
         guard subject.mayBe(.text), pattern.mayBe(.text) else { return Self.constant(false) }
         let subject = try text(subject)
         let pattern = try text(pattern)
-        switch (match, dialect) {
-        case (.contains, .datasync): return "contains(\(subject),\(pattern))"
-        case (.contains, .azureMobileApps): return "substringof(\(pattern),\(subject))"
-        case (.startsWith, _): return "startswith(\(subject),\(pattern))"
-        case (.endsWith, _): return "endswith(\(subject),\(pattern))"
+        switch match {
+        case .contains where knowsContains: return "contains(\(subject),\(pattern))"
+        case .contains: return "substringof(\(pattern),\(subject))"
+        case .startsWith: return "startswith(\(subject),\(pattern))"
+        case .endsWith: return "endswith(\(subject),\(pattern))"
         }
     }
 

@@ -7,8 +7,10 @@ internal import Synchronization
 ///
 /// Every call is one request; some need more: bringing a row back, a conflict whose answer lacks the server's row, a row
 /// found deleted, in protocol 2 one that is missing, the first page of a pull from a server that does not say what time it
-/// is, a page larger than the server allows, and one that the server cannot hand over because of one of its rows. No rows
-/// are cached. Redirects are not followed.
+/// is, a page larger than the server allows, and one that the server cannot hand over because of one of its rows; in
+/// protocol 2 also a page that is empty though perhaps only because no row has filled a column of its query yet, which is null in
+/// all of them then, and the first search for text within text, for which servers have two words. No rows are cached.
+/// Redirects are not followed.
 ///
 /// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
 /// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.
