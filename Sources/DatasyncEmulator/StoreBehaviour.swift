@@ -45,6 +45,9 @@ public struct StoreBehaviour: Sendable {
     /// Whether writes are answered with the row as it was sent, while the database keeps it in a form of its own, which
     /// later reads show under the same version: numbers with two decimals, texts without spaces at their end.
     public var answersAsSent = false
+    /// A column of the tables' that the database fills itself at every write, whatever was sent, as a trigger does: the answer
+    /// to an insert does not show it, nor does the one to an update where the server does not read the row again. Nil: none.
+    public var filledColumn: String?
     /// Whether every insert gets an id of the server's, whatever id was sent.
     public var assignsIDs = false
     /// What random choices start from; nil means that they are different each time.
@@ -61,8 +64,9 @@ public struct StoreBehaviour: Sendable {
 
     /// A row as the database keeps it.
     func kept(_ row: EmulatedRow) -> EmulatedRow {
-        guard answersAsSent else { return row }
         var row = row
+        if let filledColumn { row.values[filledColumn] = .string("of version " + row.version) }
+        guard answersAsSent else { return row }
         row.values = row.values.mapValues { value in
             switch value {
             case .double(let number) where number.magnitude < 1e13: .double((number * 100).rounded() / 100)

@@ -57,6 +57,27 @@ struct StoreBehaviourTests {
         #expect(read["version"] == sent["version"] && read["updatedAt"] == sent["updatedAt"])
     }
 
+    @Test("an update is answered as the database keeps it by the server that reads the row again")
+    func readAgain() async throws {
+        for edition in [EmulatorConfiguration.Edition.usual, .predecessor] {
+            let client = Client {
+                $0.edition = edition
+                $0.store.answersAsSent = true
+                $0.store.filledColumn = "by"
+                $0.tables = [.init("todoitem", columns: ["text": .text.optional, "by": .text.optional])]
+            }
+            let headers = ["ZUMO-API-VERSION": "3.0.0"]
+            let row: JSONValue = ["id": "a", "text": "two  "]
+            let made = try await client.send("POST", "/tables/todoitem", headers: headers, json: row).json
+            #expect(made["text"] == "two  " && made["by"] == .null)
+            let answer = try await client.send("PUT", "/tables/todoitem/a", headers: headers, json: row).json
+            let read = try await client.send("GET", "/tables/todoitem/a", headers: headers).json
+            #expect(read["text"] == "two" && read["by"]?.string == "of version \(read["version"]?.string ?? "")")
+            #expect((answer == read) == (edition == .usual))
+            #expect(answer["version"] == read["version"])
+        }
+    }
+
     @Test("a server that makes ids ignores those that are sent", arguments: EmulatorConfiguration.Dialect.allCases)
     func assignsIDs(dialect: EmulatorConfiguration.Dialect) async throws {
         let client = Client(dialect) { $0.store.assignsIDs = true }

@@ -47,7 +47,7 @@ struct LegalServerTests {
         }
     }
 
-    @Test("pages of few rows that have no link, as the predecessor's, are read to the end", arguments: [1, 3])
+    @Test("pages of few rows that have no link, as the predecessor's, are read to the end", arguments: [1, 3, 10])
     func silentPages(_ size: Int) async throws {
         let answering: Answering = { request, emulator in
             try await emulator.handle(request).with { $0.headers["Link"] = nil }
@@ -62,6 +62,43 @@ struct LegalServerTests {
             ]
             #expect(Set(report.broken.map(\.rule.id)).isSubset(of: walks), "\(report.broken)")
             #expect(report.accepting(KnownServer.predecessor.deviations(in: .azureMobileApps), expire: false).isPassed)
+        }
+    }
+
+    /// Servers whose answers to writes have rows as they were sent: all of .NET, that of protocol 2 included.
+    private static let dotNet: [(ServerProtocol, EmulatorConfiguration.Edition)] = [
+        (.datasync, .usual), (.datasync, .predecessor), (.azureMobileApps, .predecessor),
+    ]
+
+    @Test("a column that only the database fills breaks nothing, and is told", arguments: dotNet.indices)
+    func filledColumn(_ index: Int) async throws {
+        let (serverProtocol, edition) = Self.dotNet[index]
+        var columns = JudgedServer.usualColumns
+        columns["filled"] = .text.optional
+        let configure: (inout EmulatorConfiguration) -> Void = {
+            $0.edition = edition
+            $0.store.filledColumn = "filled"
+        }
+        try await JudgedServer.with(serverProtocol, columns: columns, by: .memory, configured: configure) { server in
+            let report = try await server.judge()
+            let known = edition == .usual ? [] : KnownServer.predecessor.deviations(in: serverProtocol)
+            #expect(report.accepting(known, expire: false).isPassed, "\(report.broken)")
+            let result = try #require(report.results.first { $0.rule.id == "create.whole-row" })
+            #expect(result.outcome.status == "noted")
+        }
+    }
+
+    @Test("a predecessor that is set up to allow any $top is not blamed for it")
+    func anyTop() async throws {
+        let configure: (inout EmulatorConfiguration) -> Void = { $0.edition = .predecessor }
+        try await JudgedServer.with(.datasync, maximumTop: 2_000_000, by: .memory, configured: configure) { server in
+            let report = try await server.judge(["page.huge-top"])
+            #expect(report.isPassed && report.notApplicable.map(\.rule.id) == ["page.huge-top"])
+        }
+        // Datasync refuses it however it is set up.
+        try await JudgedServer.with(.datasync, maximumTop: 2_000_000, by: .memory) { server in
+            let report = try await server.judge(["page.huge-top"])
+            #expect(report.broken.map(\.rule.id) == ["page.huge-top"])
         }
     }
 

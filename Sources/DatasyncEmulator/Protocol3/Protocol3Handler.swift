@@ -62,7 +62,8 @@ struct Protocol3Handler {
         if row.deleted, table.definition.softDelete, !includesDeleted { return EmulatorResponse(410) }
         if let refusal = unmetCondition(for: row, in: table) { return refusal }
         let changed = stored(item, as: id, in: &table)
-        return entity(200, changed, in: table)
+        // The usual server reads the row again, the predecessor does not.
+        return entity(200, configuration.edition == .usual ? configuration.store.kept(changed) : changed, in: table)
     }
 
     private func delete(_ id: RowID, in table: inout EmulatedTable) -> EmulatorResponse {

@@ -148,7 +148,7 @@ extension ServerRules {
                 let id = server.newID()
                 let response = try await server.send("POST", nil, server.item(id, [kind: value]))
                 if response.isSuccess {
-                    try await server.expectUnchanged(try server.row(of: response), after: response.request)
+                    try await server.expectUnchanged(server.stored(response), after: response.request)
                 } else {
                     server.expect(response.isRefusal, response, "a row or a refusal")
                     try await server.expectAbsent(id, after: response.request)

@@ -17,7 +17,7 @@ extension ServerRules {
                 let won = responses.filter(\.isSuccess)
                 server.expectOne(won, of: responses, "20 inserts of the id '\(id)'", remark: nil)
                 if won.count == 1 {
-                    try await server.expectUnchanged(try server.row(of: won[0]), after: "20 inserts of one id")
+                    try await server.expectUnchanged(server.stored(won[0]), after: "20 inserts of one id")
                 }
             }
         },
@@ -109,7 +109,7 @@ extension ServerRules {
                 let won = responses.filter(\.isSuccess)
                 server.expectOne(won, of: responses, "10 restores with the version \(tombstone.tag)")
                 if won.count == 1 {
-                    try await server.expectUnchanged(try server.row(of: won[0]), after: "10 restores with one version")
+                    try await server.expectUnchanged(server.stored(won[0]), after: "10 restores with one version")
                 }
             }
         },

@@ -217,7 +217,7 @@ extension ServerRules {
             for (name, value) in sent {
                 server.expect(response.json?[name] != value, response, "a '\(name)' of the server's own")
             }
-            try await server.expectUnchanged(try server.row(of: response), after: response.request)
+            try await server.expectUnchanged(server.stored(response), after: response.request)
         },
         rule(
             "replace.marks-deleted",

@@ -31,6 +31,7 @@ struct ProfileSearch {
             }
             profile.server = if let server { server } else { try await KnownServer.detected(client, list) }
             for kind in ColumnKind.allCases { try await find(kind) }
+            profile.answersAsSent = try await answersAsSent()
             profile.softDelete = try await deletesSoftly()
             profile.largestTop = try await largestTop()
             profile.silentPageSize = try await silentPageSize()
@@ -145,6 +146,20 @@ struct ProfileSearch {
         )
     }
 
+    // MARK: Answers
+
+    /// Whether a new row reads otherwise than the answer to its insert has it, in the same version. A list has to agree: else it
+    /// is the reading of single rows that is wrong.
+    private func answersAsSent() async throws -> Bool {
+        let id = ledger.newID()
+        guard let made = try await insert(id: id).json,
+            let read = try await client.send(ServerRequest(method: "GET", suffix: ServerRequest.path(of: id))).json,
+            read["id"] == made["id"], read["version"] == made["version"], read != made
+        else { return false }
+        let list = try await client.send(ServerRequest(method: "GET", query: [("$filter", "id eq '\(id)'")]))
+        return list.items == [read]
+    }
+
     // MARK: Deletion
 
     private func deletesSoftly() async throws -> Bool {
@@ -181,18 +196,18 @@ struct ProfileSearch {
         return try await largest(below: 1_000_000) { try await isTaken($0) }
     }
 
-    /// How many of seven rows a page holds when it neither holds all nor says where the next page is.
+    /// How many rows a page holds when it holds few and does not say where the next page is.
     ///
-    /// In protocol 3 every page says it.
+    /// Asks for more rows than rules want in a page, where a text finds them; an `or` of so many ids is too long for servers. In
+    /// protocol 3 every page says it.
     private func silentPageSize() async throws -> Int? {
         guard client.serverProtocol == .azureMobileApps else { return nil }
-        var ids: [String] = []
-        for _ in 0..<7 {
-            let id = ledger.newID()
-            ids.append(id)
-            guard try await insert(id: id).isSuccess else { return nil }
-        }
-        let filter = ids.map { "id eq '\($0)'" }.joined(separator: " or ")
+        let column = profile.columns[.text]
+        let text = "pages of \(ledger.prefix)"
+        let ids = (0..<(column == nil ? 7 : 21)).map { _ in ledger.newID() }
+        let members = column.map { [$0: JSON.string(text)] } ?? [:]
+        for id in ids { guard try await insert(members, id: id).isSuccess else { return nil } }
+        let filter = column.map { "\($0) eq '\(text)'" } ?? ids.map { "id eq '\($0)'" }.joined(separator: " or ")
         let page = try await client.send(ServerRequest(method: "GET", query: [("$filter", filter)]))
         guard let rows = page.items, !rows.isEmpty, rows.count < ids.count else { return nil }
         return page["Link"] == nil ? rows.count : nil

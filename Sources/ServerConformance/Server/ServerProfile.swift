@@ -14,6 +14,8 @@ struct ServerProfile: Sendable {
     var largestTop: Int?
     /// How many rows a page holds, when it holds few and does not say that there are more.
     var silentPageSize: Int?
+    /// Whether inserts are answered with the row as it was sent, which the database then keeps otherwise under that version.
+    var answersAsSent = false
     /// What the server is known as.
     var server = KnownServer.standard
 

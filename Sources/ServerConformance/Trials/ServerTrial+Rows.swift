@@ -67,7 +67,14 @@ extension ServerTrial {
     func insert(_ values: [ColumnKind: JSON] = [:], id: String? = nil) async throws -> ServerRow {
         let response = try await send("POST", nil, item(id ?? newID(), values))
         try require(response, 201)
-        return try row(of: response)
+        return try await stored(response)
+    }
+
+    /// The row in the answer to a write as it is stored: read, where the server is known to answer with rows as they were sent.
+    func stored(_ response: ServerResponse) async throws -> ServerRow {
+        let row = try row(of: response)
+        guard profile.answersAsSent, !row.isDeleted else { return row }
+        return try await read(row.id) ?? row
     }
 
     /// The row in an answer; ends the rule when there is none with an id and a version.
@@ -100,7 +107,18 @@ extension ServerTrial {
         headers: [String: String?] = [:],
         query: [(String, String)] = []
     ) async throws -> ServerResponse {
-        try await send(speaks.updateMethod, row.id, query: query, headers: headers, try changed(row, values))
+        let body = try changed(row, values)
+        let response = try await send(speaks.updateMethod, row.id, query: query, headers: headers, body)
+        // Others read a row again before they answer an update.
+        guard profile.answersAsSent, profile.server == .predecessor, response.status == 200 else { return response }
+        let read = try await send("GET", row.id)
+        guard read.status == 200 else { return response }
+        return ServerResponse(
+            request: response.request,
+            status: response.status,
+            headers: response.headers,
+            body: read.body
+        )
     }
 
     /// The body of a change.
