@@ -34,6 +34,12 @@ public final class Emulator: Sendable {
             tableIndexes[TableName(definition.name, of: user)] = tables.count - 1
             return tables.count - 1
         }
+
+        /// The tables of the same name that other users have.
+        func tables(like index: Int) -> [EmulatedTable] {
+            let name = tables[index].definition.name.lowercased()
+            return tableIndexes.filter { $0.key.name == name && $0.value != index }.map { tables[$0.value] }
+        }
     }
 
     /// A table as it is looked up: by its name in small letters, and by whose it is.
@@ -219,7 +225,8 @@ public final class Emulator: Sendable {
             guard let segments = request.kestrelSegments else { return Outcome(EmulatorResponse(400)) }
             return state.withLock { state in
                 guard let (index, id) = route(segments, user, in: &state) else { return Outcome(EmulatorResponse(404)) }
-                let handler = Protocol3Handler(configuration: configuration, request: request)
+                var handler = Protocol3Handler(configuration: configuration, request: request)
+                if configuration.usersShareIDs { handler.others = state.tables(like: index) }
                 return run(in: &state, index) { handler.response(id: id, table: &$0) }
             }
         } else {

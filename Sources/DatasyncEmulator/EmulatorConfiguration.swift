@@ -47,8 +47,12 @@ public struct EmulatorConfiguration: Sendable {
     /// What the database behind the server does.
     public var store = StoreBehaviour()
     /// Who may ask, by the bearer token with which they do; empty means anybody. Every user has rows of their own in every
-    /// table, also of ids that others have; without a known token a request is answered 401.
+    /// table; without a known token a request is answered 401.
     public var users: [String: String] = [:]
+    /// Whether users share the ids of a table, as where one table holds the rows of all: a server for .NET refuses an insert of an
+    /// id that another user has, with an empty 400, and the predecessor with a 409 that gives that row away. Otherwise every
+    /// user may have a row of the same id.
+    public var usersShareIDs = false
     /// Where clients send files to, and fetch them from, each under an id of theirs: the path in front of the id. Nil takes
     /// none. Users have files of their own.
     public var attachmentPath: String? = "attachments"

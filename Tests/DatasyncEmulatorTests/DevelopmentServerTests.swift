@@ -94,6 +94,31 @@ struct DevelopmentServerTests {
         }
     }
 
+    @Test(
+        "an id that another user has is taken where users share ids, his deleted rows included",
+        arguments: [(EmulatorConfiguration.Edition.usual, 400), (.predecessor, 409)]
+    )
+    func sharedIDs(_ edition: EmulatorConfiguration.Edition, _ status: Int) async throws {
+        let client = Client {
+            $0.edition = edition
+            $0.users = ["t1": "ann", "t2": "bob"]
+            $0.usersShareIDs = true
+        }
+        func insert(_ id: String, _ token: String) async throws -> EmulatorResponse {
+            let headers: HTTPHeaderFields = ["Authorization": "Bearer " + token, "ZUMO-API-VERSION": "3.0.0"]
+            return try await client.send("POST", "/tables/todoitem", headers, json: ["id": .string(id)])
+        }
+        #expect(try await insert("a", "t1").status == 201)
+        try client.emulator.seed([["id": "gone", "deleted": true]], in: "todoitem", of: "ann")
+        for id in ["a", "gone"] {
+            let refused = try await insert(id, "t2")
+            #expect(refused.status == status && refused.body.isEmpty == (status == 400))
+        }
+        #expect(try await insert("a", "t1").status == 409, "one's own row is a conflict as always")
+        #expect(try await insert("b", "t2").status == 201)
+        #expect(client.emulator.rows(in: "todoitem", of: "bob").count == 1)
+    }
+
     @Test("pages of an origin may read the answers and ask before they send")
     func origins() async throws {
         let emulator = Client().emulator

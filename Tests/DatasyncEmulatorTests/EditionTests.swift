@@ -33,6 +33,23 @@ struct EditionTests {
         #expect(try await client.get("/tables/nope").status == 404)
     }
 
+    @Test("the predecessor shows a number out of range as a text, and its pages stay readable")
+    func infinity() async throws {
+        let table = EmulatedTableDefinition("todoitem", columns: ["price": .number.optional])
+        let client = Client(tables: [table]) { $0.edition = .predecessor }
+        for (id, number, shown) in [("a", "1e400", "Infinity"), ("b", "-1e400", "-Infinity")] {
+            let text = "{\"id\":\"\(id)\",\"price\":\(number)}"
+            let made = try await client.send("POST", "/tables/todoitem", version, text: text)
+            #expect(try made.status == 201 && made.json["price"]?.string == shown)
+            let changed = try await client.send("PUT", "/tables/todoitem/\(id)", version, text: text)
+            #expect(try changed.status == 200 && changed.json["price"]?.string == shown)
+        }
+        for target in ["/tables/todoitem", "/tables/todoitem?$select=id,price"] {
+            let page = try await client.send("GET", target, version)
+            #expect(try page.json["items"]?.array?.map { $0["price"] } == ["Infinity", "-Infinity"])
+        }
+    }
+
     @Test("the predecessor's dates end in an offset, those of texts do not")
     func dates() async throws {
         let client = try predecessor()

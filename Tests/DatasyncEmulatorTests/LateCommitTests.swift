@@ -42,10 +42,11 @@ struct LateCommitTests {
 
     private func client(
         _ dialect: EmulatorConfiguration.Dialect = .datasync,
-        token: Bool = true
+        token: Bool = true,
+        softDelete: Bool = true
     ) throws -> Client {
         let gate = gate
-        let client = Client(dialect) {
+        let client = Client(dialect, tables: [.init("todoitem", softDelete: softDelete)]) {
             $0.store.commitDelay = .seconds(1)
             $0.store.hasConcurrencyToken = token
             $0.store.pause = { _ in await gate.pass() }
@@ -133,6 +134,19 @@ struct LateCommitTests {
         gate.open(1)
         #expect(try await second.value.status == 200)
         #expect(client.emulator.rows(in: "todoitem").map { $0["text"] } == ["2"])
+    }
+
+    @Test("a change of a row that has gone for good meanwhile is a 500")
+    func goneMeanwhile() async throws {
+        let client = try client(softDelete: false)
+        let first = await begin(client, "DELETE", "/tables/todoitem/old")
+        let second = await begin(client, "PUT", "/tables/todoitem/old", json: ["id": "old", "text": "2"])
+        gate.open(0)
+        #expect(try await first.value.status == 204)
+        gate.open(1)
+        let late = try await second.value
+        #expect(late.status == 500 && late.body.isEmpty)
+        #expect(client.emulator.rows(in: "todoitem").isEmpty)
     }
 
     @Test("of two inserts of one id the later to commit is a 500, in protocol 2 a 409")

@@ -66,12 +66,12 @@ struct StoreBehaviourTests {
                 $0.store.filledColumn = "by"
                 $0.tables = [.init("todoitem", columns: ["text": .text.optional, "by": .text.optional])]
             }
-            let headers = ["ZUMO-API-VERSION": "3.0.0"]
+            let headers: HTTPHeaderFields = ["ZUMO-API-VERSION": "3.0.0"]
             let row: JSONValue = ["id": "a", "text": "two  "]
-            let made = try await client.send("POST", "/tables/todoitem", headers: headers, json: row).json
+            let made = try await client.send("POST", "/tables/todoitem", headers, json: row).json
             #expect(made["text"] == "two  " && made["by"] == .null)
-            let answer = try await client.send("PUT", "/tables/todoitem/a", headers: headers, json: row).json
-            let read = try await client.send("GET", "/tables/todoitem/a", headers: headers).json
+            let answer = try await client.send("PUT", "/tables/todoitem/a", headers, json: row).json
+            let read = try await client.send("GET", "/tables/todoitem/a", headers).json
             #expect(read["text"] == "two" && read["by"]?.string == "of version \(read["version"]?.string ?? "")")
             #expect((answer == read) == (edition == .usual))
             #expect(answer["version"] == read["version"])

@@ -10,8 +10,12 @@ struct RowLayout: Sendable {
     /// The columns whose instants end in `+00:00`, the system's among them; none where they end in `Z`.
     private let offsetNames: Set<String>
 
-    init(_ names: [String] = [], offsetNames: Set<String> = []) {
+    /// Whether numbers that have no form in JSON are written as texts, such as `"Infinity"`.
+    private let namesInfinity: Bool
+
+    init(_ names: [String] = [], offsetNames: Set<String> = [], namesInfinity: Bool = false) {
         self.offsetNames = offsetNames
+        self.namesInfinity = namesInfinity
         for name in names { append(name) }
     }
 
@@ -31,7 +35,7 @@ struct RowLayout: Sendable {
         output.append(UInt8(ascii: "{"))
         for (index, name) in names.enumerated() {
             output.append(contentsOf: starts[index])
-            guard Self.write(row.values[name], to: &output) else { return false }
+            guard Self.write(row.values[name], namesInfinity, to: &output) else { return false }
             if offsetNames.contains(name) { Self.useOffset(&output) }
             output.append(UInt8(ascii: ","))
         }
@@ -46,7 +50,7 @@ struct RowLayout: Sendable {
     }
 
     func selection(_ names: [String]) -> Selection {
-        Selection(names, offsetNames: offsetNames)
+        Selection(names, offsetNames, namesInfinity)
     }
 
     /// Writes the zone of the instant at the end as an offset.
@@ -58,8 +62,12 @@ struct RowLayout: Sendable {
 
     private static let systemStarts = SystemMember.allCases.map { start($0.rawValue) }
 
-    private static func write(_ value: JSONValue?, to output: inout [UInt8]) -> Bool {
-        if case .double(let number) = value, !number.isFinite { return false }
+    private static func write(_ value: JSONValue?, _ namesInfinity: Bool, to output: inout [UInt8]) -> Bool {
+        if case .double(let number) = value, !number.isFinite {
+            guard namesInfinity else { return false }
+            DotNetJSON.write(number < 0 ? "-Infinity" : "Infinity", to: &output)
+            return true
+        }
         DotNetJSON.write(value ?? .null, to: &output)
         return true
     }
@@ -88,10 +96,12 @@ struct RowLayout: Sendable {
     struct Selection {
         private let members: [(start: [UInt8], name: String, system: SystemMember?)]
         private let offsetNames: Set<String>
+        private let namesInfinity: Bool
 
         /// Of a name that occurs twice the first place counts.
-        fileprivate init(_ names: [String], offsetNames: Set<String>) {
+        fileprivate init(_ names: [String], _ offsetNames: Set<String>, _ namesInfinity: Bool) {
             self.offsetNames = offsetNames
+            self.namesInfinity = namesInfinity
             var seen: Set<String> = []
             members = names.filter { seen.insert($0).inserted }
                 .map { (RowLayout.start($0), $0, SystemMember(rawValue: $0)) }
@@ -105,7 +115,7 @@ struct RowLayout: Sendable {
                 output.append(contentsOf: start)
                 if let system {
                     system.write(row, to: &output)
-                } else if !RowLayout.write(row.values[name], to: &output) {
+                } else if !RowLayout.write(row.values[name], namesInfinity, to: &output) {
                     return false
                 }
                 if offsetNames.contains(name) { RowLayout.useOffset(&output) }

@@ -4,6 +4,8 @@ import Foundation
 struct Protocol3Handler {
     let configuration: EmulatorConfiguration
     let request: EmulatorRequest
+    /// The table as other users have it, with whom its ids are shared.
+    var others: [EmulatedTable] = []
 
     func response(id: String?, table: inout EmulatedTable) -> EmulatorResponse {
         if configuration.edition == .predecessor { return predecessorResponse(id: id, table: &table) }
@@ -33,6 +35,10 @@ struct Protocol3Handler {
         let sentID = configuration.store.assignsIDs ? nil : item.id
         let id = RowID(sentID.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
         if let stored = table[id] { return entity(409, stored, in: table) }
+        for other in others {
+            guard let stored = other[id] else { continue }
+            return configuration.edition == .predecessor ? entity(409, stored, in: other) : EmulatorResponse(400)
+        }
         let row = stored(item, as: id, in: &table)
         let canBeSent = id.text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
         // Where the genuine server stumbles over the field, the row is there all the same.
@@ -85,7 +91,8 @@ struct Protocol3Handler {
         // Who speaks protocol 2 may send what other servers of it have, and no entity for .NET.
         let dropped = configuration.dialect == .azureMobileApps ? "createdat" : nil
         let item = try Protocol3Item(request, for: table.definition, without: dropped)
-        if !configuration.isGenuine, item.holdsInfinity { throw .unreadable("A number is out of range.") }
+        let isStored = configuration.isGenuine || configuration.edition == .predecessor
+        if !isStored, item.holdsInfinity { throw .unreadable("A number is out of range.") }
         return item
     }
 

@@ -64,7 +64,8 @@ struct Protocol3Item {
         return subtype[1] == "json" || subtype[1].hasSuffix("+json")
     }
 
-    /// Whether one of the values is a number out of range, which a genuine server stores and cannot read again.
+    /// Whether one of the values is a number out of range, which a genuine server stores and cannot read again. The
+    /// predecessor can.
     var holdsInfinity: Bool {
         values.values.contains { value in
             if case .double(let number) = value { !number.isFinite } else { false }

@@ -30,7 +30,8 @@ struct EmulatedTable: Sendable {
         self.columns = definition.columns.types
         self.layout = RowLayout(
             definition.columns.names,
-            offsetNames: edition == .predecessor ? definition.columns.instants.union(["updatedAt"]) : []
+            offsetNames: edition == .predecessor ? definition.columns.instants.union(["updatedAt"]) : [],
+            namesInfinity: edition == .predecessor
         )
     }
 
