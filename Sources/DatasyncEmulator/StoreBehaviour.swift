@@ -43,7 +43,8 @@ public struct StoreBehaviour: Sendable {
     /// without it, as a collation may have it.
     public var ignoresCase = false
     /// Whether writes are answered with the row as it was sent, while the database keeps it in a form of its own, which
-    /// later reads show under the same version: numbers with two decimals, texts without spaces at their end.
+    /// later reads show under the same version: numbers with two decimals, texts without spaces at their end. A Datasync server
+    /// answers inserts so, and reads the row again before it answers an update.
     public var answersAsSent = false
     /// A column of the tables' that the database fills itself at every write, whatever was sent, as a trigger does: the answer
     /// to an insert does not show it, nor does the one to an update where the server does not read the row again. Nil: none.
