@@ -44,6 +44,7 @@ extension SyncContext {
             }
         }
         told.onTermination = { _ in listening.cancel() }
+        await session.readSuspension()
         await attachments.core?.runner.start(pushes: pushes, of: session)
     }
 }

@@ -90,7 +90,8 @@ public final class SyncSession: Sendable, Observable {
         return published.withLock { $0.status.connection }
     }
 
-    /// Which directions are suspended; what an earlier process has suspended is known after the start.
+    /// Which directions are suspended; what an earlier process has suspended is known after the start, and in a context with
+    /// files from its opening on: they follow it, started or not.
     public var suspended: SyncDirection {
         registrar.access(self, keyPath: \.suspended)
         return published.withLock { $0.status.suspended }

@@ -214,6 +214,7 @@ struct AheadFaultTests {
         device.server.forgetRequests()
         let reopened = try await device.reopened(options: eager)
         reopened.server.set { $0.kind == .delete ? .failed(FaultyTransport.broken) : .answered }
+        reopened.context.session.resume()
         try await reopened.attachments.settle()
         #expect(reopened.server.requests(.download) == [])
         #expect(try await reopened.attachments.state(of: removed) == .unknown)

@@ -279,6 +279,26 @@ struct FaultTests {
         await device.close()
     }
 
+    @Test("stay where they are when an earlier process has suspended its session, whether or not it is started")
+    func suspendedEarlier() async throws {
+        let before = try await PhotoDevice()
+        before.context.session.suspend()
+        let (_, id) = try await before.add(content(10))
+        let other = AttachmentID.make()
+        before.server.put(content(100), as: other)
+        let device = try await before.reopened()
+        #expect(device.context.session.suspended == .both)
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(device.server[id] == nil)
+        let error = await #expect(throws: SyncError.self) { try await device.attachments.data(of: other) }
+        #expect(error?.code == .sessionEnded)
+        device.context.session.resume()
+        await device.state(of: id) { $0 == .synced }
+        #expect(try await device.attachments.data(of: other) == Data(content(100)))
+        await device.close()
+    }
+
     @Test("end with their store, and so do those who wait for them")
     func closed() async throws {
         let device = try await PhotoDevice()

@@ -1,4 +1,4 @@
-import OfflineSync
+@testable import OfflineSync
 import RemoteContract
 import SyncContract
 import Testing
@@ -36,6 +36,36 @@ struct RecordQueryTests {
         for try await batch in todos.batches(of: 2) { batches.append(batch.map(\.id)) }
         #expect(batches == [["a", "b"], ["c"]])
         await #expect(throws: StoreError.self) { try await todos.filtered(by: Column("text") == 1).read() }
+    }
+
+    @Test("transactions take them, and rows by the ids of others that were read")
+    func transactions() async throws {
+        let todos = try await todos()
+        let open = todos.filtered(by: Column("complete") == false)
+        let context = todos.context
+        try await context.write { tx in
+            #expect(try tx.count(open) == 2)
+            #expect(try tx.first(open.ordered(by: "text"))?.id == "c")
+            var ids: [RecordID] = []
+            try tx.forEach(open) { ids.append($0.id) }
+            #expect(try ids == tx.read(open).map(\.id) && ids == ["b", "c"])
+            let given = try tx.insert(Record(id: "d", ["text": "jam"]), into: todos)
+            let made = try tx.insert(Record(id: "", ["text": "rice"]), into: todos)
+            #expect(given.id == "d" && made.id != "")
+            try tx.delete(given.id, from: todos)
+            try tx.delete(made.id, from: todos)
+            #expect(throws: SyncError.self) { try tx.delete(.int64(1), from: todos) }
+        }
+        for row in try await open.read() where row["text"] == "tea" {
+            #expect(try await todos.read(row.id) == row)
+            try await todos.delete(row.id)
+            #expect(try await todos.read(row.id) == nil)
+        }
+        try await context.write { try $0.delete(open) }
+        #expect(try await todos.read().map(\.id) == ["a"])
+        await #expect(throws: SyncError.self) { try await todos.filtered(by: Column("text") == "milk").purge() }
+        #expect(try await todos.filtered(by: Column("text") == "milk").forcePurge() == 1)
+        await #expect(throws: SyncError.self) { try await todos.records.pull() }
     }
 
     @Test("rows are followed, and deleted all at once")

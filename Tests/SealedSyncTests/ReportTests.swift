@@ -53,6 +53,7 @@ struct ReportTests {
         )
         var turnovers = report.observe().makeAsyncIterator()
         #expect(try await turnovers.next() == [])
+        #expect(try await report.first() == nil)
         let amount = try #require(Decimal(string: "0.1"))
         let ann = try await customers.insert(Customer(name: "Ann"))
         let totals = try await context.write { tx in

@@ -32,6 +32,9 @@ struct ColumnValueTests {
         #expect(Day(instant, in: .gmt).text == "2026-11-22")
         #expect(Day(instant, in: try #require(TimeZone(secondsFromGMT: 3_600))).text == "2026-11-23")
         #expect(Day(Date(timeIntervalSince1970: -1), in: .gmt).text == "1969-12-31")
+        var calendar = Calendar(identifier: .hebrew)
+        calendar.timeZone = try #require(TimeZone(secondsFromGMT: 3_600))
+        #expect(Day(instant, in: calendar).text == "2026-11-23")
         #expect(try #require(Day("2026-11-22")) < #require(Day("2026-12-01")))
     }
 

@@ -39,6 +39,18 @@ struct TypedMigrationTests {
         #expect(try row(["count": "many"], step)["count"] == .some(.null))
     }
 
+    @Test("fill a column with values of several types, or none")
+    func fillsWithAny() throws {
+        let step = MigrationStep.fillColumn("status", in: "Invoice") { row in
+            if row["paidAt"] == .null { return nil }
+            if row["count"] == "1" { return "one" }
+            return Status.paid
+        }
+        #expect(try row(["paidAt": .null], step)["status"] == .some(.null))
+        #expect(try row(["paidAt": .date(Timestamp(milliseconds: 0)), "count": "1"], step)["status"] == "one")
+        #expect(try row(["paidAt": .date(Timestamp(milliseconds: 0))], step)["status"] == "paid")
+    }
+
     @Test("fill a column from the row, from a value, and with nothing")
     func fills() throws {
         let step = MigrationStep.fillColumn("status", in: "Invoice") { row in

@@ -73,7 +73,7 @@ struct SessionResetTests {
         let current = Mutex<SyncSession?>(nil)
         let mode = ResetMode.recoverUnsyncedChanges(
             before: { _ in },
-            after: { _, _ in
+            after: { _ in
                 calls.withLock { $0 += 1 }
                 current.withLock { $0 }?.suspend(.download)
             }

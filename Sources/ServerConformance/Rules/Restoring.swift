@@ -128,7 +128,7 @@ extension ServerRules {
             try await server.delete(row)
             let response = try await server.restore(row)
             try server.require(response, 200, 201)
-            let restored = try server.row(of: response)
+            let restored = try await server.stored(response)
             let listed = try await server.listed(row.id, includingDeleted: false)
             server.trial.expect(
                 listed == restored,

@@ -26,6 +26,8 @@ enum SessionEvent: Sendable, Hashable {
     /// Somebody wants these directions done now.
     case asked(SyncDirection)
     case suspended(SyncDirection)
+    /// What an earlier process has suspended, read before anybody has started the session.
+    case suspensionRead(SyncDirection)
     case resumed(SyncDirection)
     /// Somebody wants another attempt now.
     case reconnect

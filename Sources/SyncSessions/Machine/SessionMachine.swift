@@ -72,6 +72,8 @@ struct SessionMachine: Sendable, Hashable {
         case .resetGivenUp: isResetFutile = true
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)
+        case .suspensionRead(let stored):
+            if phase == .inactive { suspended.formUnion(stored.subtracting(resumedEarly)) }
         case .resumed(let directions): resume(directions)
         case .reconnect: reconnect(now)
         case .pushing:

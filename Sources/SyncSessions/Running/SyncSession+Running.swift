@@ -262,6 +262,16 @@ extension SyncSession {
     /// Whether a push, pull or reset waits for what the task does, or is taken to.
     var isWithinSync: Bool { gate.isWithinTurn || context?.isWithinSync == true }
 
+    /// Takes over what an earlier process has suspended, for those who follow that before anybody has started the session.
+    package func readSuspension() async {
+        guard let context else { return }
+        do {
+            send(.suspensionRead(SyncDirection(stored: try await context.storedSuspension())))
+        } catch {
+            // The start reads it once more, and says why it cannot.
+        }
+    }
+
     func setSuspended(_ direction: SyncDirection, _ isSuspended: Bool) {
         let event: SessionEvent = isSuspended ? .suspended(direction) : .resumed(direction)
         let isNews = running.withLock { !direction.subtracting($0.machine.suspended).isEmpty }
