@@ -145,7 +145,9 @@ package struct PushOrder: Sendable {
         // What comes after a unit stands in front of it.
         while let next = open.popLast() {
             if next == target { return true }
-            open += graph.successors[next].lazy.map { Int($0) }.filter { $0 >= target && found.insert($0).inserted }
+            for successor in graph.successors[next].lazy.map({ Int($0) }) where successor >= target {
+                if found.insert(successor).inserted { open.append(successor) }
+            }
         }
         return false
     }
@@ -155,7 +157,9 @@ package struct PushOrder: Sendable {
         guard let first = unit(of: number) else { return [] }
         var (open, found): ([Int], Set<Int>) = ([first], [first])
         while let unit = open.popLast() {
-            open += graph.successors[unit].lazy.map { Int($0) }.filter { found.insert($0).inserted }
+            for successor in graph.successors[unit].lazy.map({ Int($0) }) where found.insert(successor).inserted {
+                open.append(successor)
+            }
         }
         return Set(found.flatMap { graph.units[$0].map { graph.numbers[Int($0)] } }).subtracting([number])
     }

@@ -26,7 +26,7 @@ struct SyncBenchmarkTests {
                     ]
                 )
         )
-        for work in ["each", "group", "push", "pull"] {
+        for work in ["each", "group", "push", "push-groups", "pull"] {
             for size in ["w0", "w10", "w100", "r10", "r100", "r150"] {
                 #expect(names.contains("growth-\(work)-\(size)"))
             }
@@ -55,9 +55,9 @@ struct SyncBenchmarkTests {
     func syncChecks() async throws {
         let answer = try await BenchmarkProcess.run(Self.small + ["--case", "growth", "--case", "idle"])
         let checks = try #require(answer["checks"] as? [[String: Any]])
-        // Three of memory, two for each of the idle cases; of four kinds of work two clocks of cost and ratio with the queue,
+        // Three of memory, two for each of the idle cases; of five kinds of work two clocks of cost and ratio with the queue,
         // and of the ratio with the rows.
-        #expect(checks.count == 3 + 4 + 24)
+        #expect(checks.count == 3 + 4 + 30)
         for each in checks {
             let (value, limit) = (try #require(each["value"] as? Double), try #require(each["limit"] as? Double))
             #expect(each["holds"] as? Bool == (value <= limit))
