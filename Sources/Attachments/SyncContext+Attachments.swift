@@ -18,13 +18,15 @@ extension SyncContext {
     ///   - transport: What carries them; nil without a server.
     ///   - ahead: Which files are fetched before somebody asks for them, of `options`.
     ///   - environment: Time, chance and the file system.
+    /// - Throws: What reading the store throws; nothing has begun then.
     package func startAttachments(
         in folder: URL,
         _ options: AttachmentOptions,
         transport: (any AttachmentTransport)?,
         ahead: [AttachmentsAhead.Rule],
         environment: AttachmentEnvironment = AttachmentEnvironment()
-    ) async {
+    ) async throws {
+        try await session.readSuspension()
         let attachments = companion {
             let folder = AttachmentFolder(folder, in: environment.fileSystem)
             let ahead = ahead.isEmpty || transport == nil ? nil : AheadRules(ahead, events.followArrivals())
@@ -44,7 +46,6 @@ extension SyncContext {
             }
         }
         told.onTermination = { _ in listening.cancel() }
-        await session.readSuspension()
         await attachments.core?.runner.start(pushes: pushes, of: session)
     }
 }

@@ -80,11 +80,16 @@ extension SyncContext {
         do {
             // Files of rows that wait from now on are not sent before their rows.
             try await context.followDeclarations()
+            try await context.startAttachments(
+                in: folder.attachmentsURL,
+                attachments,
+                transport: transport,
+                ahead: ahead
+            )
         } catch {
             await store.close()
             throw error
         }
-        await context.startAttachments(in: folder.attachmentsURL, attachments, transport: transport, ahead: ahead)
         return context
     }
 

@@ -37,13 +37,21 @@ extension ResetMode {
     public typealias Hook = BeforeReset
 
     /// As ``recoverUnsyncedChanges(before:after:)``, with a hook that does not ask what became of the changes.
+    @_disfavoredOverload
     public static func recoverUnsyncedChanges(before: Hook? = nil, after: @escaping Hook) -> ResetMode {
-        .recoverUnsyncedChanges(before: before, after: { (context: SyncContext, _: ResetReport) in try await after(context) })
+        .recoverUnsyncedChanges(
+            before: before,
+            after: { (context: SyncContext, _: ResetReport) in try await after(context) }
+        )
     }
 
     /// As ``discardUnsyncedChanges(before:after:)``, with a hook that does not ask what became of the changes.
+    @_disfavoredOverload
     public static func discardUnsyncedChanges(before: Hook? = nil, after: @escaping Hook) -> ResetMode {
-        .discardUnsyncedChanges(before: before, after: { (context: SyncContext, _: ResetReport) in try await after(context) })
+        .discardUnsyncedChanges(
+            before: before,
+            after: { (context: SyncContext, _: ResetReport) in try await after(context) }
+        )
     }
 }
 

@@ -75,7 +75,7 @@ struct PhotoDevice {
             Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1)) + setting.ahead
         }
         context = SyncContext(store: store, remote: remote ?? rows, now: { Timestamp(date()) })
-        await context.startAttachments(
+        try await context.startAttachments(
             in: url.appending(path: AttachmentFolder.name),
             options,
             transport: hasServer ? carrier : nil,

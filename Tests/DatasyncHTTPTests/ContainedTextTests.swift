@@ -40,6 +40,27 @@ struct ContainedTextTests {
         #expect(try await remote.page(Self.query, of: EmulatedService.table).records.map(\.id) == ["a"])
     }
 
+    @Test("is asked for in the words of before again when another server has taken the place of the first")
+    func movedService() async throws {
+        let services = [EmulatedService.predecessorOfProtocol2.emulator(), EmulatedService.node.emulator()]
+        for emulator in services { try emulator.seed([["id": "a", "text": "milk"]], in: "todo") }
+        let hasMoved = Mutex(false)
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .azureMobileApps,
+            transport: EmulatorTransport(services[0]) { request, _ in
+                guard hasMoved.withLock({ $0 }) else { return try await services[0].handle(request) }
+                return request.query.contains("contains")
+                    ? EmulatorResponse(500) : try await services[1].handle(request)
+            }
+        )
+        for isMoved in [false, true, false] {
+            hasMoved.withLock { $0 = isMoved }
+            #expect(try await remote.page(Self.query, of: EmulatedService.table).records.map(\.id) == ["a"])
+            #expect(remote.knowledge.withLock(\.isForDotNet) == !isMoved)
+        }
+    }
+
     @Test("is asked for in other words only after a refusal of the question")
     func otherFailures() async throws {
         for status in [401, 403, 404, 500] {

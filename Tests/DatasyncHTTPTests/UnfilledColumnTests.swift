@@ -86,15 +86,63 @@ struct UnfilledColumnTests {
     func requests() async throws {
         let condition = Column("whole") == 3
         #expect(try await pulled(condition).isEmpty)
-        #expect(emulator.requests.count == 2, "an empty table shows no columns")
+        #expect(emulator.requests.count == 3, "the page, whether the column is there, and whether any row is")
         try fill(["id": "a", "text": "1", "deleted": true])
         #expect(try await pulled(condition).isEmpty)
-        #expect(emulator.requests.count == 3, "the page, a row, and the page without the column")
+        #expect(emulator.requests.count == 4, "and the page without the column")
         try fill(["id": "b", "whole": 3])
         #expect(try await pulled(condition) == ["b"])
         emulator.clearRequests()
         #expect(try await pulled(Column("whole") == 4, .changes(since: nil)).isEmpty)
-        #expect(emulator.requests.count == 1, "a page with rows has shown that the column is there")
+        #expect(emulator.requests.count == 3, "the page, whether the column is there, and the page once more")
+        emulator.clearRequests()
+        #expect(try await pulled(Column("whole") == 4, .changes(since: nil)).isEmpty)
+        #expect(emulator.requests.count == 1, "it is known by now")
+        let byID = Column("id").isAny(of: ["x", "y"]) && Column("whole") == 4
+        emulator.clearRequests()
+        #expect(try await pulled(byID).isEmpty)
+        #expect(emulator.requests.count == 1, "also where rows are asked for by their ids behind a pull of everything")
+    }
+
+    private func remote(_ answer: @escaping @Sendable (EmulatorRequest, Emulator) async throws -> EmulatorResponse)
+        throws
+        -> DatasyncRemote
+    {
+        let transport = EmulatorTransport(emulator) { try await answer($0, $1) }
+        return try DatasyncRemote(baseURL: EmulatorTransport.url, dialect: .azureMobileApps, transport: transport)
+    }
+
+    @Test("does not have the empty answer of before believed when it is filled right behind that")
+    func filledBehindTheAnswer() async throws {
+        try fill(["id": "a", "text": "1"])
+        let other = try remote { request, emulator in
+            let answer = try await emulator.handle(request)
+            if emulator.requests.count == 1 { try emulator.seed([["id": "b", "whole": 3]], in: "todo") }
+            return answer
+        }
+        let query = Query("todo").filtered(by: !(Column("whole") == 4))
+        #expect(try await other.page(query, of: Self.table).records.map(\.id) == ["a", "b"])
+    }
+
+    @Test("is not looked for at other servers, nor where it may not be")
+    func otherServers() async throws {
+        try fill(["id": "a", "text": "1"])
+        let query = Query("todo").filtered(by: !(Column("whole") == 4))
+        let dotNet = try remote { request, emulator in
+            var answer = try await emulator.handle(request)
+            answer.headers["x-zumo-server-version"] = "net-1.0.119.0"
+            return answer
+        }
+        #expect(try await dotNet.page(query, of: Self.table).records.isEmpty)
+        #expect(emulator.requests.count == 1)
+        emulator.clearRequests()
+        let strict = try remote { request, emulator in
+            var answer = try await emulator.handle(request)
+            if !request.query.contains("whole") { answer.status = 403 }
+            return answer
+        }
+        #expect(try await strict.page(query, of: Self.table).records.isEmpty)
+        #expect(emulator.requests.count == 3)
     }
 
     @Test("is looked for again by a pull of everything: the server may have been set up anew")
@@ -121,7 +169,7 @@ struct UnfilledColumnTests {
                 let isFirst = request.query.contains("whole")
                 answer.headers["Date"] = "Thu, 01 Jan 2026 00:00:\(isFirst ? "01" : "20") GMT"
                 guard !isFirst else { return answer }
-                // Behind the row that shows the columns, and before the page that does without one.
+                // Behind the question whether there is any row, and before the page that does without the column.
                 let rows: [[String: JSONValue]] = [
                     ["id": "b", "whole": 3, "updatedAt": "2026-01-01T00:00:05.000Z"],
                     ["id": "c", "text": "1", "updatedAt": "2026-01-01T00:00:06.000Z"],
@@ -130,7 +178,7 @@ struct UnfilledColumnTests {
                 return answer
             }
         )
-        let query = Query("todo").filtered(by: Column("whole") == 3 || Column("text") == "1")
+        let query = Query("todo").filtered(by: Column("whole") == 3 || Column("id") == "a" || Column("id") == "c")
         let first = try await other.page(query, of: Self.table, at: .changes(since: nil), pageSize: nil)
         #expect(first.records.map(\.id) == ["a", "c"])
         let cursor = try #require(first.cursor)

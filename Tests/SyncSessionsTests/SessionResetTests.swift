@@ -67,6 +67,17 @@ struct SessionResetTests {
         return (device, server, options)
     }
 
+    @Test("a closure behind the mode is the hook before it, as one parameter alone does not say")
+    func trailingClosure() {
+        let modes: [ResetMode] = [.discardUnsyncedChanges { _ in }, .recoverUnsyncedChanges { _ in }]
+        for mode in modes {
+            switch mode {
+            case .discardUnsyncedChanges(_?, nil), .recoverUnsyncedChanges(_?, nil): break
+            default: Issue.record("\(mode)")
+            }
+        }
+    }
+
     @Test("the hook behind it is called once, also when the session is suspended in it")
     func suspendedInTheHook() async throws {
         let calls = Mutex(0)

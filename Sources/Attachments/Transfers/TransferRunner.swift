@@ -91,6 +91,8 @@ actor TransferRunner {
     func start(pushes: AsyncStream<Bool>, of session: SyncSession) {
         self.session = session
         let (suspensions, recoveries) = (session.suspensions, session.recoveries)
+        // Before anything is looked for that might begin.
+        send(.suspended(session.suspended))
         let changes = work.store.changes()
         let tables = work.references.tables.union([
             SystemTables.operations.name, AttachmentFiles.table.name, AttachmentRemovals.table.name,

@@ -67,7 +67,7 @@ struct FileStepCommand: ParsableCommand {
             mode: .openOrCreate
         )
         let context = SyncContext(store: store, remote: remote)
-        await context.startAttachments(
+        try await context.startAttachments(
             in: folder.appending(path: "attachments"),
             AttachmentOptions(spaceLimit: step == .evict ? 0 : .max),
             transport: WatchedTransport(base: try remote.attachments(), end: end.map(Int64.init)),

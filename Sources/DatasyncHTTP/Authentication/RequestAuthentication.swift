@@ -53,5 +53,6 @@ public struct TokenAuthentication: RequestAuthentication {
 extension HTTPField.Name {
     static let zumoAuthentication = HTTPField.Name("X-ZUMO-AUTH")!
     static let zumoVersion = HTTPField.Name("ZUMO-API-VERSION")!
+    static let zumoServerVersion = HTTPField.Name("X-ZUMO-SERVER-VERSION")!
     static let zumoInstallationID = HTTPField.Name("X-ZUMO-INSTALLATION-ID")!
 }

@@ -42,20 +42,31 @@ extension DatasyncRemote {
 
     /// Asks for a page; for fewer rows when the server has refused so many, or refuses them now.
     ///
+    /// - Parameters:
+    ///   - query: What is asked for.
+    ///   - known: Columns that the server has, besides those that it is known to have.
+    ///   - table: The table.
+    ///   - includesDeleted: Whether deleted rows are asked for.
     /// - Throws: `RemoteError`; `TransportError` for an exchange that came to nothing.
-    func read(_ query: Query, of table: TableDefinition, includesDeleted: Bool = true) async throws -> Answer {
+    func read(
+        _ query: Query,
+        knowing known: Set<String> = [],
+        of table: TableDefinition,
+        includesDeleted: Bool = true
+    ) async throws -> Answer {
         var query = query
+        let columns = known.union(knowledge.withLock { $0[table].columns })
         if let maximum = knowledge.withLock({ $0[table].maximumTop }), let limit = query.limit {
             query.limit = min(limit, maximum)
         }
         let response = try await response(to: query, of: table, includesDeleted: includesDeleted)
         if let limit = query.limit, let maximum = response.maximumTop, maximum < limit {
             knowledge.withLock { $0[table].maximumTop = maximum }
-            return try await read(query, of: table, includesDeleted: includesDeleted)
+            return try await read(query, knowing: known, of: table, includesDeleted: includesDeleted)
         }
         guard response.mapping == .success else { throw response.failure(table: table.name) }
         let answer = Answer(page: try reader(of: table).page(of: query, in: response), response: response)
-        return try await complete(answer, to: query, of: table, includesDeleted: includesDeleted)
+        return try await complete(answer, to: query, knowing: columns, of: table, includesDeleted: includesDeleted)
     }
 
     /// The answer to a query in the words that the server knows: a refusal of those that only some know is followed by the
@@ -68,12 +79,15 @@ extension DatasyncRemote {
         let usual = try wire.page(query, of: table, includesDeleted: includesDeleted)
         let other = try wire.inWordsOfDotNet?.page(query, of: table, includesDeleted: includesDeleted)
         guard let other, other != usual else { return try await exchangeOrBreak(usual) }
-        if !knowledge.withLock(\.isForDotNet) {
-            let response = try await exchangeOrBreak(usual)
-            guard response.status == 400, response.maximumTop == nil else { return response }
-        }
-        let response = try await exchangeOrBreak(other)
-        if response.mapping == .success { knowledge.withLock { $0.isForDotNet = true } }
-        return response
+        let isForDotNet = knowledge.withLock(\.isForDotNet)
+        let first = try await exchangeOrBreak(isForDotNet ? other : usual)
+        // One that does not know the word says so as a fault of its own.
+        let isRefusal = isForDotNet ? [400, 500].contains(first.status) : first.status == 400
+        guard isRefusal, first.maximumTop == nil else { return first }
+        let second = try await exchangeOrBreak(isForDotNet ? usual : other)
+        // A refusal of words that are right by what is known gives the reason.
+        guard second.mapping == .success else { return !isForDotNet && second.status == 400 ? second : first }
+        knowledge.withLock { $0.isForDotNet = !isForDotNet }
+        return second
     }
 }

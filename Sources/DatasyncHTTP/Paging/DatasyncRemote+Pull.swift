@@ -17,7 +17,7 @@ extension DatasyncRemote {
             case .everything:
                 let paging = FullPaging(limit: query.limit)
                 // What this does not find is removed. A server that was set up anew has the columns of before no longer.
-                knowledge.withLock { $0[table].columns = [] }
+                if !query.asksByID { knowledge.withLock { $0[table].columns = [] } }
                 try check(FullPaging.widestRequest(query, pageSize: pageSize), of: table)
                 return try await page(query, of: table, paging, pageSize)
             case .changes(let cursor):

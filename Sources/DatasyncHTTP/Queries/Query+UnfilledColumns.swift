@@ -1,11 +1,19 @@
 internal import SyncContract
 
 extension Query {
-    /// The columns that it names besides the server's own, in lower case: servers take either.
-    var namedColumns: Set<String> {
+    /// The columns that it names besides the server's own, by their names in lower case: servers take either. The predicate must
+    /// be normalized.
+    var namedColumns: [String: String] {
         var names = order.map(\.column) + (selection ?? [])
         predicate?.collectColumns(into: &names)
-        return Set(names.map { $0.lowercased() }).subtracting(["id", "createdat", "updatedat", "version", "deleted"])
+        return Dictionary(names.map { ($0.lowercased(), $0) }) { first, _ in first }
+            .filter { !["id", "createdat", "updatedat", "version", "deleted"].contains($0.key) }
+    }
+
+    /// Whether it asks for rows by their ids: what was found out for those that it follows holds.
+    var asksByID: Bool {
+        guard case .all(let parts)? = predicate else { return predicate?.namesIDs ?? false }
+        return parts.contains(where: \.namesIDs)
     }
 
     /// The same query where some columns, in lower case, are null in every row, without naming them.
@@ -19,6 +27,8 @@ extension Query {
 }
 
 extension QueryPredicate {
+    fileprivate var namesIDs: Bool { if case .isAnyOf(.column("id"), _) = self { true } else { false } }
+
     fileprivate func withoutValues(in columns: Set<String>) -> QueryPredicate {
         switch self {
         case .constant, .words: return self

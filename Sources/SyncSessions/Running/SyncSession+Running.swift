@@ -263,13 +263,11 @@ extension SyncSession {
     var isWithinSync: Bool { gate.isWithinTurn || context?.isWithinSync == true }
 
     /// Takes over what an earlier process has suspended, for those who follow that before anybody has started the session.
-    package func readSuspension() async {
+    ///
+    /// - Throws: What reading the store throws.
+    package func readSuspension() async throws {
         guard let context else { return }
-        do {
-            send(.suspensionRead(SyncDirection(stored: try await context.storedSuspension())))
-        } catch {
-            // The start reads it once more, and says why it cannot.
-        }
+        send(.suspensionRead(SyncDirection(stored: try await context.storedSuspension())))
     }
 
     func setSuspended(_ direction: SyncDirection, _ isSuspended: Bool) {
