@@ -90,6 +90,16 @@ struct DroppedChangeTests {
         #expect(item.send(.done)?.request == .tombstone(TestRow(content: "a"), version: nil))
     }
 
+    @Test("does not bring it to life either when it is deleted because the server has nothing so far")
+    func deletedInstead() throws {
+        var item = try droppedInsert()
+        try item.update("c")
+        #expect(item.receive(.absent, to: item.send()) == .conflict(nil))
+        item.apply(item.machine.deleteInstead(item.row, .nothing))
+        #expect(item.row == nil)
+        #expect(item.send()?.request == .tombstone(TestRow(content: "a"), version: nil))
+    }
+
     @Test("may have deleted the row: an item that is made again brings its own tombstone back, not that of others")
     func deletion() throws {
         for (content, isOwn) in [("a", true), ("theirs", false)] {

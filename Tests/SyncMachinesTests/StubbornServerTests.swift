@@ -90,6 +90,19 @@ struct StubbornServerTests {
         #expect(item.change == nil)
     }
 
+    @Test("and so does its deletion, but for the row of others that the server has shown: that is asked for")
+    func storedUnderAnotherIDBesideAnother() throws {
+        for isShown in [true, false] {
+            var item = TestItem()
+            try item.insert("a")
+            if isShown { item.receive(.shown(TestRow(content: "theirs", version: 1)), to: item.send()) }
+            try item.update("b")
+            #expect(item.receive(.storedUnderAnotherID, to: item.send()) == .parked)
+            #expect(try item.delete())
+            #expect(item.change == nil && item.machine.needsRow == isShown)
+        }
+    }
+
     @Test("and is laid aside with what was changed meanwhile: sent once more, it would be a second row")
     func storedUnderAnotherIDAfterEdit() throws {
         var item = TestItem()

@@ -54,6 +54,22 @@ struct TakenBackDeletionTests {
         #expect(request == .update(TestRow(content: "on top", version: 3), version: 3, restoring: false))
     }
 
+    /// A server without versions: where it has some, the row that was seen is told by its version from one made here.
+    @Test("brings nothing back that others have deleted, where a row of theirs was gone over after an own deletion")
+    func deletedByOthers() throws {
+        var item = TestItem(TestRow(content: "a"))
+        try item.delete()
+        #expect(item.receive(.taken(nil), to: item.send(.done)) == .done)
+        try item.insert("b")
+        let theirs = TestRow(content: "theirs")
+        #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
+        item.apply(item.machine.keepMine(.row(theirs)))
+        try item.delete()
+        item.undoDelete()
+        let tombstone = TestRow(content: "theirs", isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .conflict(tombstone))
+    }
+
     /// An editor that was opened before deletes, and thinks better of it.
     @Test("by an editor of an older state, leaves what was sent before recognised")
     func olderEditor() throws {

@@ -36,6 +36,30 @@ struct UnfitServerRowTests {
         #expect(item.change == nil && item.machine.needsRow)
     }
 
+    @Test("is asked for when the change is given up that was to go over it: what was here before is not at hand")
+    func decidedAndDiscarded() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.unfit(version: 2), to: item.send())
+        item.apply(item.machine.keepMine(.hidden))
+        item.discard()
+        #expect(item.change == nil && item.row == nil && item.machine.needsRow)
+    }
+
+    @Test("is gone over by what was decided, and nothing that is written later by what was edited meanwhile")
+    func editedMeanwhile() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.unfit(version: 2), to: item.send())
+        item.apply(item.machine.keepMine(.hidden))
+        #expect(item.receive(.unfit(version: 2), to: item.send()) == .again(.done))
+        let write = item.send(.done)
+        try item.update("c")
+        #expect(item.receive(.taken(TestRow(content: "b", version: 3)), to: write) == .waits)
+        let theirs = TestRow(content: "theirs", version: 4)
+        #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
+    }
+
     @Test("is no conflict when it is the one that the change is based on, and refuses that once only")
     func isBase() throws {
         var item = TestItem(base)
