@@ -30,6 +30,76 @@ struct StoredStateTests {
         #expect(again.ownVersions == ["1", "4"] && again.sent == memory.sent)
     }
 
+    @Test("what is remembered of a row is read back, also that it is a row of others", arguments: [true, false])
+    func memory(_ isDeleted: Bool) throws {
+        for holdsRowOfOthers in [true, false] {
+            var memory = ItemMemory<Record>()
+            memory.isDeleted = isDeleted
+            memory.holdsRowOfOthers = holdsRowOfOthers
+            memory.ownVersions = ["1", "2"]
+            #expect(try ItemMemoryStorage.memory(in: ItemMemoryStorage.text(of: memory), todoTable) == memory)
+        }
+    }
+
+    @Test("an insert that was dropped counts as one until it is known what became of it")
+    func droppedInsert() async throws {
+        let table = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)
+        let counts = try await makeStore(table)
+            .write { transaction in
+                var memory = ItemMemory<Record>()
+                return try [[SentRequest(.insert, content: Record(id: "a", ["text": "milk"]))], []]
+                    .map { sent in
+                        memory.sent = sent
+                        try ItemMemoryStorage.set(memory, of: "a", in: table, &transaction)
+                        return try ItemMemoryStorage.isDroppedInsert("a", of: table, &transaction)
+                    }
+            }
+        #expect(counts == [true, false])
+    }
+
+    /// An operation as it is read back, perhaps with a table that declares something else by then.
+    private func read(_ operation: TableOperation, in table: TableDefinition = todoTable) throws -> TableOperation {
+        try OperationCoding.operation(OperationCoding.record(operation, todoTable), in: table)
+    }
+
+    private func operation(_ kind: QueuedChange<Record>.Kind) -> TableOperation {
+        TableOperation(id: 1, table: "TodoItem", itemID: "a", change: QueuedChange(kind))
+    }
+
+    @Test("what is known of an insert is read back, although nothing of it was sent")
+    func insert() throws {
+        let flags: [WritableKeyPath<QueuedChange<Record>, Bool>] = [
+            \.asksForRow, \.isForced, \.isUndo, \.isBasedOnOlderRow, \.restores,
+        ]
+        for flag in flags {
+            var operation = operation(.insert)
+            operation.change[keyPath: flag] = true
+            #expect(try read(operation) == operation)
+        }
+    }
+
+    @Test("failures are counted on, of look-ups and of changes apart", arguments: [true, false], [500, nil])
+    func failures(ofLookUp: Bool, status: Int?) throws {
+        var failed = operation(.update)
+        failed.failed(status: status, ofLookUp: ofLookUp)
+        for isOfLookUp in [true, false] {
+            var again = try read(failed)
+            again.failed(status: status, ofLookUp: isOfLookUp)
+            #expect(again.unknownOutcome?.pushes == (isOfLookUp == ofLookUp ? 2 : 1))
+        }
+    }
+
+    @Test("a row of the server that does not fit its table any more is asked for when the change has ended")
+    func unfitServerRow() throws {
+        var conflicted = operation(.update)
+        conflicted.change.shown = Record(id: "a", ["text": "theirs", "note": "soon"])
+        let same = try read(conflicted).change
+        #expect(same.shown?["text"] == "theirs" && !same.asksForRow)
+        let declaring = TableDefinition("TodoItem", columns: todoTable.columns + [.init("note", .int64)])
+        let other = try read(conflicted, in: declaring).change
+        #expect(other.shown == nil && other.asksForRow)
+    }
+
     @Test("one that an older version left to be sent again counts as failed, and is sent by the push before a pull")
     func retried() async throws {
         try await SyncWorld.with(.datasync) { world in
