@@ -178,6 +178,28 @@ struct DeletionRuleTests {
         #expect(server.texts.keys.sorted() == ["ann", "bob", "invoice1", "invoice3", "line1", "note"])
     }
 
+    @Test("changes nothing of a row that one column deletes and another one clears: taken back, it is as it was")
+    func deletedAndCleared() async throws {
+        let ticket = TableDefinition(
+            "Ticket",
+            columns: [
+                .init("text", .string), .init("contact", .string, references: "Customer", onDelete: .nullify),
+                .init("customer", .string, references: "Customer", onDelete: .cascade),
+            ]
+        )
+        let store = MemoryStore(try StoreSchema([Self.tables[0], ticket]))
+        let context = SyncContext(store: store, remote: server)
+        let (customers, tickets) = (try context.table("Customer"), try context.table("Ticket"))
+        try await customers.insert(["text": "Ann"], id: "ann")
+        try await tickets.insert(["text": "hers", "contact": "ann", "customer": "ann"], id: "t")
+        #expect(try await context.push().pushed == 2)
+        try await customers.delete("ann")
+        #expect(try await tickets.read("t") == nil)
+        for (table, id) in [(customers, "ann"), (tickets, "t")] { try await table.undoDelete(id) }
+        #expect(try await tickets.read("t")?["contact"] == "ann")
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test(
         "deletes those that name it in upper case, or in lower case, where its table ignores that",
         arguments: [("ann", "ANN"), ("ANN", "ann")]
