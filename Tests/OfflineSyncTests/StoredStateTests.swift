@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import ReferenceStore
 import SyncContract
 import SyncMachines
 import Testing
