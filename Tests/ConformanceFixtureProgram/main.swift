@@ -29,6 +29,17 @@ func printPage(_ arguments: [String]) throws {
     print(ReportSummary.page("The stores at hand", madeBy: "make store-results", summaries), terminator: "")
 }
 
+/// A harness that cannot make what the processes of a rule make.
+struct OneTableHarness: StoreHarness {
+    let name = "FileStore with one table"
+    private let harness = FileStoreHarness()
+
+    func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> FileStore {
+        guard schema.tables.count == 1 else { throw Unsupported("it makes stores with one table") }
+        return try await harness.makeStore(schema, at: place)
+    }
+}
+
 func status() async -> Int32 {
     var faults = Faults()
     switch subject {
@@ -52,6 +63,7 @@ func status() async -> Int32 {
     case "encrypted": return await ConformanceMain.run(EncryptedStoreHarness(), options)
     case "log": return await ConformanceMain.run(LogStoreHarness(), options)
     case "file": return await ConformanceMain.run(FileStoreHarness(), options)
+    case "file, one table": return await ConformanceMain.run(OneTableHarness(), options)
     default:
         if let mutant = Mutant.all.first(where: { $0.fault == subject }) {
             return await ConformanceMain.run(mutant.harness(), options)

@@ -82,7 +82,7 @@ struct MutantTests {
         arguments: FileMutant.all.filter(\.needsProcesses)
     )
     func killed(_ mutant: FileMutant) async throws {
-        let output = try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule, "--json"])
+        let output = try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule, "--json", "--seed", "1"])
         let rule = try #require(StoreRules.all.first { $0.id == mutant.rule })
         #expect(output.status == (rule.definition.level.isAdvice ? 0 : 1), "\(mutant): \(output.text)")
         #expect(try output.json().status(of: mutant.rule) == "failed", "\(mutant): \(output.text)")

@@ -32,6 +32,14 @@ struct ProgramTests {
         #expect(report.results.count == StoreRules.all.count { $0.id.hasPrefix("read.") })
     }
 
+    @Test("does not apply a rule whose process lacks something")
+    func unsupported() async throws {
+        let output = try await FixtureProgram.run(["file, one table", "--json", "--rule", "failure.disk-full"])
+        #expect(output.status == 0, "\(output.text)")
+        let result = try #require(try output.json().results.first)
+        #expect(result.status == "notApplicable" && result.reason == "it makes stores with one table", "\(result)")
+    }
+
     @Test("gives up a store that sleeps, and one that blocks every thread of the pool", arguments: ["hangs", "blocks"])
     func hang(_ name: String) async throws {
         let output = try await FixtureProgram.run(

@@ -48,13 +48,16 @@ extension RuleSuite {
             do {
                 try await body(trial)
                 event.failure = trial.violations.first?.description
+            } catch let error as Unsupported {
+                event.failure = trial.violations.first?.description
+                event.unsupported = error.description
             } catch {
                 event.failure = brief(error)
             }
         } else {
             event.failure = "rule '\(drill.rule)' has no drill '\(drill.name)'"
         }
-        if event.failure != nil { try event.send() }
+        if event.failure != nil || event.unsupported != nil { try event.send() }
         killThisProcess()
     }
 }

@@ -35,6 +35,8 @@ struct WorkerEvent: Codable {
     var started: String?
     var finished: FinishedRule?
     var failure: String?
+    /// What a drill would have needed.
+    var unsupported: String?
     /// How many seconds of the processor the process has used: it is not stuck.
     var work: Double?
 

@@ -70,17 +70,21 @@ final class WorkerProcess {
     var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
 
     /// Runs a drill and waits for the death of its process, without blocking the threads that tasks run on.
+    ///
+    /// - Throws: ``Unsupported`` when the drill threw that, and reported nothing.
     static func runDrill(_ name: String, of rule: String, in folder: String, _ settings: RunSettings) async throws {
         let task = WorkerTask(settings: settings, drill: .init(rule: rule, name: name, folder: folder))
         let failure: String? = try await onThread {
             let process = try WorkerProcess(task)
             var time = RunningTime(seconds: settings.secondsPerRule, reportedWork: 0)
             var said: String?
+            var unsupported: String?
             reading: while true {
                 switch try process.readLine(within: &time) {
                 case .line(let line):
                     let event = try WorkerEvent(line: line)
                     said = event?.failure ?? said
+                    unsupported = event?.unsupported ?? unsupported
                     if let work = event?.work { time.reportedWork = work }
                 case .end: break reading
                 case .timeout:
@@ -90,6 +94,7 @@ final class WorkerProcess {
                 }
             }
             let end = process.waitUntilExit()
+            if let unsupported, said == nil { throw Unsupported(unsupported) }
             return process.wasKilled && said == nil ? nil : said ?? end ?? "it went on living"
         }
         if let failure { throw DrillFailure("the process '\(name)' did not come to its end: \(failure)") }

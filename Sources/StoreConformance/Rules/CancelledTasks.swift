@@ -13,9 +13,9 @@ extension StoreRules {
         ) { trial in
             let store = try await cancellableStore(trial)
             for look in Look.allCases {
-                let outcome = await trial.outcome {
+                let outcome = await trial.outcome { task in
                     do {
-                        return try await store.read { try $0.number(by: look) }
+                        return try await store.read { try $0.number(by: look, cancelling: task) }
                     } catch is CancellationError {
                         return "1200"
                     }
@@ -37,21 +37,23 @@ extension StoreRules {
         ) { trial in
             let store = try await cancellableStore(trial)
             for look in Look.allCases {
-                let outcome = await trial.outcome { try await store.write { try $0.number(by: look) } }
+                let outcome = await trial.outcome { task in
+                    try await store.write { try $0.number(by: look, cancelling: task) }
+                }
                 trial.expect(outcome, equals: "1200", "\(look.rawValue), in a write whose task is cancelled meanwhile")
             }
             let rows = rows(of: "more")
-            let written = await trial.outcome {
+            let written = await trial.outcome { task in
                 try await store.write { transaction in
-                    cancelThisTask()
+                    task.cancel()
                     try transaction.upsert(rows, into: "other")
                     return "\(try transaction.count(Query("other")))"
                 }
             }
             trial.expect(written, equals: "2400", "the rows after 1,200 were written in a write of a cancelled task")
-            let deleted = await trial.outcome {
+            let deleted = await trial.outcome { task in
                 try await store.write { transaction in
-                    cancelThisTask()
+                    task.cancel()
                     return "\(try transaction.delete(Query("other").filtered(by: Column("text") == "row")))"
                 }
             }
@@ -82,16 +84,16 @@ private enum Look: String, CaseIterable {
 }
 
 extension StoreReading where Self: ~Copyable {
-    /// Makes a call and cancels the task before it, or in its middle, and gives the number that comes out.
-    fileprivate mutating func number(by look: Look) throws -> String {
+    /// Makes a call and cancels its task before it, or in its middle, and gives the number that comes out.
+    fileprivate mutating func number(by look: Look, cancelling task: OwnTask) throws -> String {
         let all = Query("other")
-        if look != .walk { cancelThisTask() }
+        if look != .walk { task.cancel() }
         switch look {
         case .walk:
             var count = 0
             try forEach(all) { _ in
                 count += 1
-                if count == 10 { cancelThisTask() }
+                if count == 10 { task.cancel() }
             }
             return "\(count)"
         case .rows: return "\(try records(all.ordered(by: "int", .descending)).count)"
@@ -99,21 +101,5 @@ extension StoreReading where Self: ~Copyable {
         case .sum: return "\(try aggregate(all.aggregating(.sum(of: "int"))).first?.values.first?.int64Value ?? 0)"
         case .words: return "\(try records(all.filtered(by: Column("text").matches(words: "ROW"))).count)"
         }
-    }
-}
-
-private func cancelThisTask() { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-
-extension StoreTrial {
-    /// What a task of its own gives, or its error, as text.
-    fileprivate func outcome(_ body: @escaping @Sendable () async throws -> String) async -> String {
-        await Task {
-            do {
-                return try await body()
-            } catch {
-                return brief(error)
-            }
-        }
-        .value
     }
 }

@@ -9,9 +9,9 @@ extension StoreRules {
             "failure.close-beside-work",
             allOrNothing,
             in: "SyncContextDataSource",
-            "Closes a store while a write is in its closure and others write, read and walk, and opens it again at once, three"
-                + " times: what did not throw closed is there and nothing else, later writes throw closed, and a feed with a"
-                + " change that was not read gives one at most and ends.",
+            "Closes a store while a write is in its closure and others write, read and walk, and opens it again when all have"
+                + " ended, three times: what did not throw closed is there and nothing else, a later write throws closed, and a"
+                + " feed with a change that was not read gives one at most and ends.",
             needs: "durable"
         ) { trial in
             for round in 1...3 {
@@ -24,9 +24,11 @@ extension StoreRules {
                 let closing = Task { try await trial.close(store) }
                 await work.goOn()
                 try await closing.value
-                let again = try await trial.reopen(at: place)
-                await work.write("after closing")
                 let returned = await work.returned()
+                let again = try await trial.reopen(at: place)
+                try await trial.expectError(.closed, from: "write after the store was closed") {
+                    try await store.upsert([Record(id: "after closing")], table: "items")
+                }
                 let rows = try await again.read { reader in
                     try ["items", "other"].map { try reader.records(Query($0)) }
                 }
@@ -67,7 +69,7 @@ private final class Work: Sendable {
         self.trial = trial
     }
 
-    /// Returns when a write is in its closure, and others have been begun.
+    /// Returns when a write is in its closure, or has ended, and others have been begun.
     func begin() async {
         add { work in
             await work.write("held") {
@@ -76,6 +78,8 @@ private final class Work: Sendable {
                 let deadline = ContinuousClock.now + .milliseconds(50)
                 while !work.mayEnd.withLock({ $0 }), ContinuousClock.now < deadline { _ = sched_yield() }
             }
+            // A write that throws before its closure begins none.
+            work.hasBegun.withLock { $0 = true }
         }
         while !hasBegun.withLock({ $0 }) { await Task.yield() }
         for number in 10..<22 { add { await $0.write("\(number)") } }
@@ -100,7 +104,7 @@ private final class Work: Sendable {
     }
 
     /// Writes a row into two tables, unless the store says that it was closed.
-    func write(_ id: String, _ during: @escaping @Sendable () -> Void = {}) async {
+    private func write(_ id: String, _ during: @escaping @Sendable () -> Void = {}) async {
         await unlessClosed("write") { work in
             try await work.store.write { transaction in
                 try transaction.upsert([Record(id: .string(id))], into: "items")

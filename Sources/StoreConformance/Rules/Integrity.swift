@@ -88,14 +88,8 @@ extension StoreRules {
             ]
         ) { trial in
             let new = try await trial.makeStore(at: trial.place())
-            var states = [try await allTables(new)]
+            let states = states(beginningWith: try await allTables(new), transactions: 12)
             try await trial.close(new)
-            for count in 1...12 {
-                var state = states[0]
-                state["items"] = numberedRows(after: count).map(\.withoutNulls)
-                state["other"] = state["items"]
-                states.append(state)
-            }
             try await trial.runKilled("writer")
             var random = trial.random()
             let names = try await trial.subject.files(trial.place()).filter { !$0.value.isEmpty }.keys.sorted()
@@ -112,23 +106,20 @@ extension StoreRules {
             "encryption.cut-files",
             "and bytes that were changed there are an error, never other data.",
             in: "StoreCapabilities",
-            "Cuts each file of the closed store: to nothing, to one byte, to half of it, by 4,096 bytes and by one. Opens and"
-                + " reads everything: an error, or every row.",
+            "Writes 5 transactions, and cuts each file of the closed store: to nothing, to one byte, to half of it, by 4,096"
+                + " bytes and by one. Opens and reads everything: an error, or the state after some of the transactions, as a"
+                + " whole: a log may end at any of them.",
             needs: "encrypted"
         ) { trial in
             let store = try await trial.makeStore()
-            try await store.write { transaction in
-                let bytes = FieldValue.bytes(Array(repeating: 7, count: 1_000))
-                try transaction.upsert((0..<60).map { numbered($0, ["bytes": bytes]) }, into: "items")
-                try transaction.upsert((0..<9).map { numbered($0, ["text": "small"]) }, into: "other")
-            }
-            let expected = try await allTables(store)
+            let states = states(beginningWith: try await allTables(store), transactions: 5)
+            for number in 0..<5 { try await store.write { try writeNumbered(number, &$0) } }
             try await trial.close(store)
             var copies = 0
             for (name, bytes) in try await trial.subject.files(trial.place()).sorted(by: { $0.key < $1.key }) {
                 let counts: Set = [0, 1, bytes.count / 2, bytes.count - 4_096, bytes.count - 1]
                 for count in counts.sorted() where (0..<bytes.count).contains(count) {
-                    try await trial.expectNoOtherData([expected], copy: copies, of: name) { data in
+                    try await trial.expectNoOtherData(states, copy: copies, of: name) { data in
                         data.removeSubrange(count...)
                         return "cut to \(count) of \(bytes.count) bytes"
                     }
@@ -140,6 +131,15 @@ extension StoreRules {
 
     private static func numbered(_ number: Int, _ fields: [String: FieldValue]) -> Record {
         Record(id: .string("\(number)"), fields)
+    }
+
+    /// What tables hold before and after each of the transactions with a number, from a store without rows on.
+    private static func states(beginningWith empty: [String: [Record]], transactions: Int) -> [[String: [Record]]] {
+        (0...transactions)
+            .map { count in
+                let rows = numberedRows(after: count).map(\.withoutNulls)
+                return empty.merging(["items": rows, "other": rows]) { $1 }
+            }
     }
 }
 
@@ -154,7 +154,7 @@ extension Trial where Subject == StoreSubject {
     /// Opens a copy of the closed store in which a file was changed, reads everything, and reports other rows.
     ///
     /// - Parameters:
-    ///   - states: What the store may hold, by table; what was written last comes last.
+    ///   - states: What the store may hold, by table: after each of several transactions, or in the only state it had.
     ///   - number: Which copy it is.
     ///   - name: The file's name.
     ///   - change: Changes the file's bytes, and says what it did.
@@ -179,14 +179,31 @@ extension Trial where Subject == StoreSubject {
         do {
             let store = try await reopen(at: copy)
             let got = try await allTables(store)
-            if let last = states.last, !states.contains(got) {
-                for table in last.keys.sorted() {
-                    expectRows(got[table] ?? [], last[table] ?? [], "\(what) of '\(name)', open and read '\(table)'")
-                }
-            }
+            if !states.contains(got) { reportOtherData(got, states, "\(what) of '\(name)', open and read") }
             try await close(store)
         } catch is StoreError {
             // Saying that something is wrong is right.
         }
+    }
+    private func reportOtherData(_ got: [String: [Record]], _ states: [[String: [Record]]], _ input: String) {
+        guard let first = states.first, states.count > 1 else {
+            for (table, rows) in (states.first ?? [:]).sorted(by: { $0.key < $1.key }) {
+                expectRows(got[table] ?? [], rows, "\(input) '\(table)'")
+            }
+            return
+        }
+        let counts = first.keys.sorted()
+            .compactMap { table -> String? in
+                let rows = got[table] ?? []
+                let counts = states.indices.filter { states[$0][table] == rows }
+                // Tables that no transaction writes to have nothing to tell unless they are wrong.
+                guard counts.count < states.count else { return nil }
+                return "'\(table)' " + (counts.first.map { "after \($0)" } ?? "after none of these: \(rows.count) rows")
+            }
+        report(
+            input + " everything",
+            expected: "the state after one of 0…\(states.count - 1) transactions, the same in all tables",
+            got: counts.joined(separator: ", ")
+        )
     }
 }

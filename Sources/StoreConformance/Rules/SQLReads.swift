@@ -219,22 +219,17 @@ extension StoreRules {
             needs: "sql"
         ) { trial in
             let store = try await trial.makeStore()
-            let outcome = await Task {
-                do {
-                    let rows = numbered(3_000)
-                    return try await store.write { transaction in
-                        _ = try transaction.rows("SELECT count(*) AS n FROM items")
-                        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-                        try transaction.upsert(rows, into: "other")
-                        let count = try transaction.count(Query("other").filtered(by: Column("int") >= 0))
-                        let deleted = try transaction.delete(Query("other").filtered(by: Column("int") < 1_000))
-                        return "\(count) counted, \(deleted) deleted"
-                    }
-                } catch {
-                    return brief(error)
+            let outcome = await trial.outcome { task in
+                let rows = numbered(3_000)
+                return try await store.write { transaction in
+                    _ = try transaction.rows("SELECT count(*) AS n FROM items")
+                    task.cancel()
+                    try transaction.upsert(rows, into: "other")
+                    let count = try transaction.count(Query("other").filtered(by: Column("int") >= 0))
+                    let deleted = try transaction.delete(Query("other").filtered(by: Column("int") < 1_000))
+                    return "\(count) counted, \(deleted) deleted"
                 }
             }
-            .value
             trial.expect(
                 outcome,
                 equals: "3000 counted, 1000 deleted",

@@ -20,10 +20,10 @@ extension StoreRules {
         },
         rule(
             "schema.attributes-changed",
-            "Nothing of this is stored with the schema",
-            in: "TableDefinition",
-            "Opens the store again with the same tables, once with all of this as before and once with all of it changed: the"
-                + " declarations are those it is opened with, and the rows are as they were.",
+            "Only names, types and how ids compare are held against what is stored",
+            in: "SyncContextDataSource",
+            "Opens the store again with the same tables, once with everything else that can be declared as before and once with"
+                + " all of it changed: the declarations are those it is opened with, and the rows are as they were.",
             needs: "durable"
         ) { trial in
             let row = Record(id: "a", ["text": "x", "other": "y"])

@@ -16,7 +16,8 @@
 ///   column is declared; one that does not fit its type makes the opening ``StoreError/Code/schemaMismatch``, unless the
 ///   store reads it again from its JSON. A table that is no longer declared keeps its rows until it is declared again. A
 ///   column or id that is declared with another type than the stored one is ``StoreError/Code/schemaMismatch``, before
-///   anything is touched.
+///   anything is touched. Only names, types and how ids compare are held against what is stored: whatever else a
+///   declaration says may be another each time.
 /// - **Opening** is no part of this protocol. What makes a durable store should refuse a place that has one, with
 ///   ``StoreError/Code/alreadyExists``, and what opens it should refuse one that is open, with ``StoreError/Code/inUse``:
 ///   two objects that write to one place damage each other's work.

@@ -263,7 +263,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("search.index-migrated", "folds texts that it moves") {
             $0.moves = { _, value in value.stringValue.map { .string($0.lowercased()) } ?? value }
         },
-        FileMutant("encryption.killed-wrong-key", "writes a file when a key is wrong", \.touchesOnWrongKey),
+        FileMutant("encryption.killed-wrong-key", "empties a table when a key is wrong", \.emptiesTableOnWrongKey),
         FileMutant("encryption.same-content-differs", "encrypts a place in the same way in every store", addSameBytes),
         FileMutant("encryption.overwritten-differs", "encrypts a place in the same way each time", addSameBytes),
         FileMutant(
@@ -272,7 +272,11 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             \.sortsInFiles
         ),
         FileMutant("encryption.killed-changed-bytes", "does not see that a byte was changed", addConstant),
-        FileMutant("encryption.cut-files", "takes an empty file for a store without rows", \.opensEmptyFiles),
+        FileMutant(
+            "encryption.cut-files",
+            "falls back on a copy of one table when its file is cut",
+            \.keepsCopyOfOneTable
+        ),
         FileMutant("encryption.changed-bytes", "does not see that a byte was changed", addConstant),
         FileMutant("encryption.moved-blocks", "does not see that a block is another one", addConstant),
         FileMutant("encryption.key-change", "keeps its content in clear when the key changes"),

@@ -33,6 +33,7 @@ package actor FileStore: SyncContextDataSource {
         package var acceptsAnyKeyWhenEmpty = false
         package var losesOperationsOnKeyChange = false
         package var touchesOnWrongKey = false
+        package var emptiesTableOnWrongKey = false
         package var keepsDroppedColumns = false
         package var keepsDroppedTables = false
         package var forgetsVersion = false
@@ -48,7 +49,7 @@ package actor FileStore: SyncContextDataSource {
         package var locksInThisProcessOnly = false
         package var takesWritesWhenClosed = false
         package var sortsInFiles = false
-        package var opensEmptyFiles = false
+        package var keepsCopyOfOneTable = false
         package var overlooksUndeclaredValues = false
         package var refusesWireNames = false
 
@@ -98,6 +99,11 @@ package actor FileStore: SyncContextDataSource {
             let isEmpty = stored.tables.values.allSatisfy { $0.isEmpty }
             if stored.key != key, !faults.acceptsAnyKey, !(faults.acceptsAnyKeyWhenEmpty && isEmpty) {
                 if faults.touchesOnWrongKey { try Data("touched".utf8).write(to: url.appendingPathExtension("tried")) }
+                if faults.emptiesTableOnWrongKey {
+                    var emptied = stored
+                    emptied.tables["other"] = [:]
+                    try emptied.save(to: url, faults)
+                }
                 throw StoreError(.wrongKey, "the key does not open this store; give the right one")
             }
             tables = try stored.opened(with: schema, translation, faults, url)
@@ -224,14 +230,19 @@ struct FileTables: Sendable {
         var tables: [String: Table]
     }
 
+    private static func file(at url: URL, _ faults: FileStore.Faults) throws -> File {
+        do {
+            let bytes = try Data(contentsOf: url)
+            return try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(bytes))))
+        } catch is DecodingError where faults.keepsCopyOfOneTable {
+            return try JSONDecoder().decode(File.self, from: try Data(contentsOf: url.appendingPathExtension("copy")))
+        }
+    }
+
     init(reading url: URL, _ faults: FileStore.Faults) throws {
         let file: File
         do {
-            let bytes = try Data(contentsOf: url)
-            file =
-                bytes.isEmpty && faults.opensEmptyFiles
-                ? File(key: "first", tables: [:])
-                : try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(bytes))))
+            file = try Self.file(at: url, faults)
         } catch let error as DecodingError {
             throw StoreError(.damaged, "the file is not a store; restore it from a backup", cause: error)
         }
@@ -255,6 +266,10 @@ struct FileTables: Sendable {
             file.tables[name]?.rows = rows.values.map { record in
                 StoredRow(id: StoredValue(record.id.fieldValue), values: record.fields.mapValues(StoredValue.init))
             }
+        }
+        if faults.keepsCopyOfOneTable {
+            let copy = File(key: key, tables: file.tables.filter { $0.key == "items" })
+            try JSONEncoder().encode(copy).write(to: url.appendingPathExtension("copy"))
         }
         let bytes = faults.cipher(Array(try JSONEncoder().encode(file)))
         let new = url.appendingPathExtension("new")
