@@ -88,6 +88,33 @@ struct LegalServerTests {
         }
     }
 
+    @Test("what else is wrong in answers is not taken for what the database makes of rows", arguments: dotNet.indices)
+    func wrongStampBesideFilledColumn(_ index: Int) async throws {
+        let (serverProtocol, edition) = Self.dotNet[index]
+        var columns = JudgedServer.usualColumns
+        columns["filled"] = .text.optional
+        let configure: (inout EmulatorConfiguration) -> Void = {
+            $0.edition = edition
+            $0.store.filledColumn = "filled"
+        }
+        let answering: Answering = { request, emulator in
+            let answer = try await emulator.handle(request)
+            guard ["PUT", "PATCH"].contains(request.method), answer.status == 200 else { return answer }
+            return answer.withRows { $0["updatedAt"] = "2021-02-03T04:05:06.789Z" }
+        }
+        try await JudgedServer.with(
+            serverProtocol,
+            columns: columns,
+            by: .memory,
+            answering: answering,
+            configured: configure
+        ) { server in
+            let rule = serverProtocol == .datasync ? "replace.stored" : "patch.whole-row"
+            let report = try await server.judge([rule])
+            #expect(report.broken.map(\.rule.id) == [rule], "\(report.results)")
+        }
+    }
+
     @Test("a predecessor that is set up to allow any $top is not blamed for it")
     func anyTop() async throws {
         let configure: (inout EmulatorConfiguration) -> Void = { $0.edition = .predecessor }

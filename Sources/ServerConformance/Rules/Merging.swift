@@ -45,11 +45,7 @@ extension ServerRules {
             "The answer is 200 and the whole row as it is stored.",
             in: "node-server-protocol2, Update",
             "Changes a row and holds the answer against the row read by id."
-        ) { server in
-            let response = try await server.update(try await server.insert())
-            try server.require(response, 200)
-            try await server.expectUnchanged(try server.row(of: response), after: response.request)
-        },
+        ) { server in try await server.expectAnswerToUpdateStored() },
         rule(
             "patch.version",
             .protocol2,

@@ -24,12 +24,7 @@ extension ServerRules {
             "The answer is the row as it is stored.",
             in: "datasync-protocol 1.5",
             "Replaces a row and holds the answer against the row read by id."
-        ) { server in
-            let row = try await server.insert()
-            let response = try await server.update(row)
-            try server.require(response, 200)
-            try await server.expectUnchanged(try server.row(of: response), after: response.request)
-        },
+        ) { server in try await server.expectAnswerToUpdateStored() },
         rule(
             "replace.whole",
             .protocol3,

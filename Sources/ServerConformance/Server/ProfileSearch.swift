@@ -148,13 +148,13 @@ struct ProfileSearch {
 
     // MARK: Answers
 
-    /// Whether a new row reads otherwise than the answer to its insert has it, in the same version. A list has to agree: else it
-    /// is the reading of single rows that is wrong.
+    /// Whether columns of a new row read otherwise than the answer to its insert has them, in the same version. A list has to
+    /// agree: else it is the reading of single rows that is wrong.
     private func answersAsSent() async throws -> Bool {
         let id = ledger.newID()
         guard let made = try await insert(id: id).json,
             let read = try await client.send(ServerRequest(method: "GET", suffix: ServerRequest.path(of: id))).json,
-            read["id"] == made["id"], read["version"] == made["version"], read != made
+            read != made, ServerRow(json: made).isAsSent(ServerRow(json: read))
         else { return false }
         let list = try await client.send(ServerRequest(method: "GET", query: [("$filter", "id eq '\(id)'")]))
         return list.items == [read]

@@ -13,6 +13,13 @@ struct ServerRow: Sendable, Equatable {
 
     subscript(name: String) -> JSON? { json[name] }
 
+    /// Whether the answer to a write may be this row where another one is stored: it has the same columns, and nothing is
+    /// different that the server writes, and not the database.
+    func isAsSent(_ stored: ServerRow) -> Bool {
+        json.object?.keys == stored.json.object?.keys
+            && ["id", "version", "updatedAt", "deleted", "createdAt"].allSatisfy { self[$0] == stored[$0] }
+    }
+
     /// The version as a header field.
     var tag: String { "\"\(version)\"" }
 }
@@ -100,17 +107,16 @@ extension ServerTrial {
         return page.rows.first { $0.id == id }
     }
 
-    /// Changes a row: a full replacement in protocol 3, a merge in protocol 2.
+    /// Changes a row: a full replacement in protocol 3, a merge in protocol 2. What is answered is the row as it is stored: read,
+    /// where the server is known to answer with rows as they were sent.
     func update(
         _ row: ServerRow,
         _ values: [ColumnKind: JSON] = [.text: "changed"],
         headers: [String: String?] = [:],
         query: [(String, String)] = []
     ) async throws -> ServerResponse {
-        let body = try changed(row, values)
-        let response = try await send(speaks.updateMethod, row.id, query: query, headers: headers, body)
-        // Others read a row again before they answer an update.
-        guard profile.answersAsSent, profile.server == .predecessor, response.status == 200 else { return response }
+        let response = try await answerToUpdate(row, values, headers: headers, query: query)
+        guard answersUpdatesAsSent, response.status == 200 else { return response }
         let read = try await send("GET", row.id)
         guard read.status == 200 else { return response }
         return ServerResponse(
@@ -118,6 +124,52 @@ extension ServerTrial {
             status: response.status,
             headers: response.headers,
             body: read.body
+        )
+    }
+
+    /// Changes a row, for rules that judge the very answer.
+    func answerToUpdate(
+        _ row: ServerRow,
+        _ values: [ColumnKind: JSON] = [.text: "changed"],
+        headers: [String: String?] = [:],
+        query: [(String, String)] = []
+    ) async throws -> ServerResponse {
+        let body = try changed(row, values)
+        return try await send(speaks.updateMethod, row.id, query: query, headers: headers, body)
+    }
+
+    /// Others than the predecessor read a row again before they answer an update.
+    private var answersUpdatesAsSent: Bool { profile.answersAsSent && profile.server == .predecessor }
+
+    /// Changes a row, and reports when the answer is not the row as it is stored.
+    func expectAnswerToUpdateStored() async throws {
+        let response = try await answerToUpdate(try await insert())
+        try require(response, 200)
+        let row = try row(of: response)
+        if answersUpdatesAsSent { return try await noteUnlessStored(row, response.request) }
+        try await expectUnchanged(row, after: response.request)
+    }
+
+    /// Notes a row that reads otherwise than the answer to its write, though with the same version, and reports one that differs
+    /// by more than what a database makes of an app's columns.
+    func noteUnlessStored(_ row: ServerRow, _ steps: String) async throws {
+        let now = try await read(row.id)
+        guard now != row else { return }
+        let input = "\(steps); GET \(client.table)/\(row.id)"
+        guard let now, row.isAsSent(now) else {
+            return trial.report(
+                input,
+                expected: "the row that was answered, but for values of the app's columns: \(row.json)",
+                got: now.map { "\($0.json)" } ?? "no row"
+            )
+        }
+        trial.note(
+            input,
+            expected: "\(row.json)",
+            got: "\(now.json)",
+            remark:
+                "a write is answered with the row as sent: what the database makes of it comes with later reads, under"
+                + " the same version, so clients must compare rows by their content as well"
         )
     }
 

@@ -26,6 +26,18 @@ extension ServerMutant {
         answering(.azureMobileApps, "create.absent-is-null", "leaves nulls out") { _, answer in
             answer = answer.withRows { row in row = row.filter { $0.value != .null } }
         },
+        answering(.azureMobileApps, "create.whole-row", "answers an insert with another creation than it stores") {
+            request,
+            answer in
+            guard request.method == "POST", answer.status == 201 else { return }
+            answer = answer.withRows { $0["createdAt"] = "2021-02-03T04:05:06.789Z" }
+        },
+        answering(.azureMobileApps, "patch.whole-row", "leaves a column out of the answer to an update") {
+            request,
+            answer in
+            guard request.method == "PATCH", answer.status == 200 else { return }
+            answer = answer.withRows { $0["date"] = nil }
+        },
         asking(.azureMobileApps, "create.reserved", "takes no notice of updatedAt in an insert") { request in
             guard request.method == "POST", case .object(var item) = request.json else { return }
             item["updatedAt"] = nil

@@ -25,6 +25,22 @@ extension ServerMutant {
         answering(.datasync, "create.system-columns", "leaves 'deleted' out when it is false") { _, answer in
             answer = answer.withRows { if $0["deleted"] == false { $0["deleted"] = nil } }
         },
+        answering(.datasync, "create.whole-row", "answers an insert with another stamp than it stores") {
+            request,
+            answer in
+            guard request.method == "POST", answer.status == 201 else { return }
+            answer = answer.withRows { $0["updatedAt"] = "2021-02-03T04:05:06.789Z" }
+        },
+        answering(.datasync, "create.whole-row", "leaves a column out of the answer to an insert") { request, answer in
+            guard request.method == "POST", answer.status == 201 else { return }
+            answer = answer.withRows { $0["date"] = nil }
+        },
+        answering(.datasync, "replace.stored", "answers a replacement with another stamp than it stores") {
+            request,
+            answer in
+            guard request.method == "PUT", answer.status == 200 else { return }
+            answer = answer.withRows { $0["updatedAt"] = "2021-02-03T04:05:06.789Z" }
+        },
         asking(.datasync, "create.client-deleted", "takes no notice of deleted:true in an insert") { request in
             guard request.method == "POST", case .object(var item) = request.json else { return }
             item["deleted"] = nil
