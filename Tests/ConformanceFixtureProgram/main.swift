@@ -63,6 +63,10 @@ func status() async -> Int32 {
     case "encrypted": return await ConformanceMain.run(EncryptedStoreHarness(), options)
     case "log": return await ConformanceMain.run(LogStoreHarness(), options)
     case "file": return await ConformanceMain.run(FileStoreHarness(), options)
+    case "file, to be opened again":
+        var faults = FileStore.Faults()
+        faults.endsWithFailedWrite = true
+        return await ConformanceMain.run(FileStoreHarness(faults), options)
     case "file, one table": return await ConformanceMain.run(OneTableHarness(), options)
     default:
         if let mutant = Mutant.all.first(where: { $0.fault == subject }) {

@@ -32,6 +32,12 @@ struct ProgramTests {
         #expect(report.results.count == StoreRules.all.count { $0.id.hasPrefix("read.") })
     }
 
+    @Test("lets a store want to be opened again after a full disk")
+    func openedAgain() async throws {
+        let output = try await FixtureProgram.run(["file, to be opened again", "--json", "--rule", "failure.disk-full"])
+        #expect(try output.json().status(of: "failure.disk-full") == "passed", "\(output.text)")
+    }
+
     @Test("does not apply a rule whose process lacks something")
     func unsupported() async throws {
         let output = try await FixtureProgram.run(["file, one table", "--json", "--rule", "failure.disk-full"])

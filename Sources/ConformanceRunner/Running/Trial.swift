@@ -94,8 +94,8 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
     ///
     /// The drill works in the same ``folder``. It may end its process itself, earlier.
     ///
-    /// - Throws: ``Unsupported`` where the kit cannot start processes; ``DrillFailure`` when the drill did not come to
-    ///   its end.
+    /// - Throws: ``Unsupported`` where the kit cannot start processes, and when the drill throws it; ``DrillFailure`` when
+    ///   the drill did not come to its end.
     public func runKilled(_ drill: String) async throws {
         guard settings.canStartProcesses else {
             throw Unsupported("this rule kills processes; run it with ConformanceMain or the tool")

@@ -70,22 +70,16 @@ extension StoreRules {
                 + " there, and its value comes back."
         ) { trial in
             let store = try await trial.makeStore()
-            let outcome = await Task {
-                do {
-                    let value = try await store.write { transaction in
-                        try transaction.upsert([Record(id: "before")], into: "items")
-                        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-                        try transaction.upsert([Record(id: "between")], into: "other")
-                        _ = try transaction.count(Query("items"))
-                        try transaction.upsert([Record(id: "after")], into: "items")
-                        return "the value"
-                    }
-                    return value
-                } catch {
-                    return brief(error)
+            let outcome = await trial.outcome { task in
+                try await store.write { transaction in
+                    try transaction.upsert([Record(id: "before")], into: "items")
+                    task.cancel()
+                    try transaction.upsert([Record(id: "between")], into: "other")
+                    _ = try transaction.count(Query("items"))
+                    try transaction.upsert([Record(id: "after")], into: "items")
+                    return "the value"
                 }
             }
-            .value
             trial.expect(outcome, equals: "the value", "a write whose task is cancelled in the middle of its closure")
             trial.expectIDs(try await store.read(Query("items")).records, ["after", "before"], "its rows")
             trial.expectIDs(try await store.read(Query("other")).records, ["between"], "its rows in another table")
@@ -99,20 +93,15 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore()
             for wrote in [true, false] {
-                let outcome = await Task {
-                    do {
-                        try await store.write { transaction in
-                            if wrote { try transaction.upsert([Record(id: "lost")], into: "items") }
-                            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-                            _ = try transaction.count(Query("items"))
-                            throw OwnError(number: 7)
-                        }
-                        return "no error"
-                    } catch {
-                        return brief(error)
+                let outcome = await trial.outcome { task in
+                    try await store.write { transaction in
+                        if wrote { try transaction.upsert([Record(id: "lost")], into: "items") }
+                        task.cancel()
+                        _ = try transaction.count(Query("items"))
+                        throw OwnError(number: 7)
                     }
+                    return "no error"
                 }
-                .value
                 let input =
                     "a closure that throws after its task was cancelled, \(wrote ? "and has written" : "only read")"
                 trial.expect(outcome, equals: brief(OwnError(number: 7)), input)

@@ -46,6 +46,8 @@ package actor FileStore: SyncContextDataSource {
         package var overlooksWaitingChanges = false
         package var savesTablesOneByOne = false
         package var overlooksFailedWrites = false
+        /// No fault: after a write that failed it wants to be opened again.
+        package var endsWithFailedWrite = false
         package var locksInThisProcessOnly = false
         package var takesWritesWhenClosed = false
         package var sortsInFiles = false
@@ -65,6 +67,7 @@ package actor FileStore: SyncContextDataSource {
     private var place: OpenPlace?
     private var tables: FileTables
     private var isClosed = false
+    private var hasFailed = false
     private nonisolated let broadcaster = ChangeBroadcaster()
 
     package init(
@@ -147,6 +150,7 @@ package actor FileStore: SyncContextDataSource {
                 do {
                     try (faults.writesOneBehind ? tables : made).save(to: url, faults)
                 } catch let error as StoreError {
+                    hasFailed = faults.endsWithFailedWrite
                     guard error.code == .inputOutput, faults.overlooksFailedWrites else { throw error }
                 }
             }
@@ -193,6 +197,7 @@ package actor FileStore: SyncContextDataSource {
 
     private func checkIsOpen() throws {
         if isClosed { throw StoreError(.closed, "the store was closed; open it again") }
+        if hasFailed { throw StoreError(.inputOutput, "a write has failed; open the store again") }
     }
 }
 
