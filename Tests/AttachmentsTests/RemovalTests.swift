@@ -79,6 +79,39 @@ struct RemovalTests {
         await device.close()
     }
 
+    @Test("stay while another row owns the file, and go with the last one")
+    func ownedByAnother() async throws {
+        let device = try await PhotoDevice()
+        let (first, id) = try await device.addAndSend([1])
+        let second = try await device.coupons.insert(Coupon(photo: id))
+        _ = try await device.context.push()
+        try await device.coupons.delete(first.id)
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(device.server[id] != nil)
+        #expect(device.server.requests(.delete) == [])
+        try await device.coupons.delete(second.id)
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(device.server[id] == nil)
+        await device.close()
+    }
+
+    @Test("stay when the server itself gives the row another one, as something else of it is changed here")
+    func replacedByServer() async throws {
+        let device = try await PhotoDevice()
+        let (coupon, id) = try await device.addAndSend([1])
+        let theirs = AttachmentID.make()
+        device.rows.setPhotos(to: .string(theirs.text))
+        try await device.context.table("Coupon").update(Record(id: .string(coupon.id.uuidString), ["title": "new"]))
+        _ = try await device.context.push()
+        #expect(try await device.coupons.read(coupon.id)?.photo == theirs)
+        try await device.attachments.settle()
+        #expect(device.server[id] != nil)
+        #expect(device.server.requests(.delete) == [])
+        await device.close()
+    }
+
     @Test("go when the change goes on after an interruption, and with a second change of the row")
     func inTwoSteps() async throws {
         let device = try await PhotoDevice()

@@ -10,6 +10,8 @@ final class RowServer: SyncRemote {
         var failure: RemoteError?
         /// Whether its column of photos is a GUID, which it shows in upper case.
         var hasGUIDs = false
+        /// The photo that rows get, whatever is written.
+        var photo: FieldValue?
     }
 
     private let state = Mutex(State())
@@ -22,6 +24,9 @@ final class RowServer: SyncRemote {
     func forget() { state.withLock { $0.rows = [:] } }
 
     func keepPhotosAsGUIDs() { state.withLock { $0.hasGUIDs = true } }
+
+    /// It gives rows this photo, whatever is written.
+    func setPhotos(to photo: FieldValue) { state.withLock { $0.photo = photo } }
 
     /// Another device changes a row, or all.
     func change(_ ids: [String]? = nil, to fields: [String: FieldValue]) throws {
@@ -81,6 +86,7 @@ extension RowServer.State {
         var row = rows[id] ?? Record(id: record.id)
         row["deleted"] = nil
         for (name, value) in record.fields { row[name] = value }
+        if let photo { row["photo"] = photo }
         if hasGUIDs, let photo = row["photo"]?.stringValue { row["photo"] = .string(photo.uppercased()) }
         self.version += 1
         row["version"] = .string("\(self.version)")

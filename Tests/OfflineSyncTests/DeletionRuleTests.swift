@@ -93,6 +93,19 @@ struct DeletionRuleTests {
         }
     }
 
+    @Test("with others of a query passes over those that have gone with one of these")
+    func ofQuery() async throws {
+        // In whichever order they are deleted, one child comes behind its parent.
+        for (id, parent) in [("b", nil), ("a", "b"), ("c", nil), ("d", "c")] as [(String, String?)] {
+            try await insert(id, "Folder", parent.map { ["parent": .string($0)] } ?? [:])
+        }
+        #expect(try await context.push().pushed == 4)
+        let count = try await context.write { try $0.delete(Query("Folder")) }
+        #expect(try await count == 4 && ids("Folder").isEmpty)
+        #expect(try await context.push().pushed == 4)
+        #expect(server.texts.isEmpty)
+    }
+
     @Test("has the same consequences where a conflict is settled by it", arguments: [true, false], [true, false])
     func deletedInstead(isDecidedAtOnce: Bool, isDeletedThere: Bool) async throws {
         try await insertOrders()

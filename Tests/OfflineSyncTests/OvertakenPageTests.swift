@@ -89,6 +89,36 @@ struct OvertakenPageTests {
         #expect(version == (pageIsNewer ? "x9" : "w1"))
     }
 
+    @Test("a row that is asked for by id while an own write is answered is asked for once more")
+    func lookUp() async throws {
+        let (page, asking) = (Barrier(), Barrier())
+        let remote = ScriptedRemote { _, number in
+            guard number < 3 else { return PullPage(records: []) }
+            guard number == 2 else { return PullPage(records: [], next: .next("1")) }
+            try await page.wait()
+            return PullPage(records: [serverRow("a", "seen", version: "v2")], cursor: "c")
+        }
+        remote.beforeNextLookUp { try await asking.wait() }
+        let store = try makeStore()
+        try await store.upsert([serverRow("a", "old")], table: "TodoItem")
+        remote.put(serverRow("a", "old"))
+        let context = SyncContext(store: store, remote: remote)
+        async let pull = context.pull(query, options: .init(order: .pullOnly))
+        for (barrier, text) in [(page, "mine"), (asking, "mine again")] {
+            await barrier.isReached()
+            try await context.table("TodoItem").update(Record(id: "a", ["text": .string(text)]))
+            #expect(try await context.push().pushed == 1)
+            // The row that is found by id is of others, who have written it since.
+            if text == "mine again" { remote.put(serverRow("a", "theirs", version: "x9")) }
+            barrier.open()
+        }
+        _ = try await pull
+        #expect(try await texts(context) == ["a": "mine again"], "it may as well be older")
+        _ = try await context.pull(query, options: .init(order: .pullOnly))
+        #expect(remote.askedByID == ["a", "a"])
+        #expect(try await texts(context) == ["a": "theirs"])
+    }
+
     @Test("a page that shows another row under the version that was written is asked for by id")
     func sameVersionOfAnotherRow() async throws {
         let barrier = Barrier()

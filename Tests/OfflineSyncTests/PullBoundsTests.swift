@@ -51,6 +51,18 @@ struct PullBoundsTests {
         #expect(try await context.pull(query, options: .init(maximumRows: 25)).received == 25)
     }
 
+    @Test("is told to be complete when all is here, and not before")
+    func completion() async throws {
+        let remote = ScriptedRemote(pages: ["a", "b"].map { PullPage(records: [serverRow($0)]) })
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let told = Switch()
+        for (maximum, isComplete) in [(1, false), (2, true)] {
+            let options = PullOptions(order: .pullOnly, reconciles: true, maximumRows: maximum)
+            let report = try await context.pullWithoutPush(query, queryID: nil, options: options) { told.isOn = true }
+            #expect(report.isComplete == isComplete && told.isOn == isComplete)
+        }
+    }
+
     @Test("stops when its time is over, by the context's clock")
     func time() async throws {
         let clock = ManualClock()

@@ -64,6 +64,22 @@ struct PullOptionsTests {
         }
     }
 
+    @Test("a pull that comes first keeps the deletion of a row that others have changed")
+    func deletionOfNewerRow() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.table.delete("a")
+            let report = try await laptop.table.pull(queryID: "all", options: .init(order: .pullFirst))
+            #expect(report.pruned == 0)
+            #expect(report.notTaken.map(\.isConflict) == [true])
+            #expect(try await laptop.texts().isEmpty)
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
     @Test(
         "parameters go with every request for a page, and belong to the progress",
         arguments: DatasyncDialect.allCases

@@ -2,6 +2,7 @@ import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import ReferenceStore
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -43,6 +44,20 @@ struct RefusedChangeTests {
             try await laptop.pull()
             #expect(try await laptop.text("a") == "milk")
         }
+    }
+
+    @Test("an insert that was stored under another id is told with what the item holds by then")
+    func editedUnderWay() async throws {
+        let server = GroupServer()
+        let context = SyncContext(store: try makeStore(), remote: server)
+        let todos = try context.table("TodoItem")
+        try await todos.insert(["text": "milk"], id: "a")
+        server.script = { _ in
+            try await todos.update(Record(id: "a", ["text": "cream"]))
+            throw RemoteError(.storedUnderAnotherID, "it chooses ids")
+        }
+        #expect(try await context.push().failures.count == 1)
+        #expect(try await context.operationErrors().map { $0.item?["text"] } == ["cream"])
     }
 
     @Test("a change made while a discarded one is still under way is not mistaken for it")

@@ -19,6 +19,7 @@ final class ScriptedRemote: SyncRemote {
         var rows: [String: Record] = [:]
         var writes = 0
         var askedByID: [String] = []
+        var beforeLookUp: (@Sendable () async throws -> Void)?
     }
 
     private let state = Mutex(State())
@@ -55,6 +56,10 @@ final class ScriptedRemote: SyncRemote {
     func row(_ id: String) -> Record? { state.withLock { $0.rows[id] } }
     /// Puts a row where it is found by id.
     func put(_ row: Record) { state.withLock { $0.rows[row.id.stringValue ?? ""] = row } }
+    /// Runs once, before a row is looked up that is asked for by id.
+    func beforeNextLookUp(_ body: @escaping @Sendable () async throws -> Void) {
+        state.withLock { $0.beforeLookUp = body }
+    }
 
     let replacesWholeRows = true
 
@@ -79,10 +84,13 @@ final class ScriptedRemote: SyncRemote {
     }
 
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {
-        state.withLock { state in
+        let before = state.withLock { state in
             state.askedByID.append(id)
-            return state.rows[id]
+            defer { state.beforeLookUp = nil }
+            return state.beforeLookUp
         }
+        try await before?()
+        return row(id)
     }
 
     func confirm(_ table: TableDefinition) async throws {}

@@ -133,6 +133,13 @@ struct UnaskedConflictTests {
         try await expectSettled(decider, delegate, context)
     }
 
+    @Test("are settled by the policy of their table where the context has none")
+    func policyOfTheTable() async throws {
+        try await conflictAndDeath { $0.conflictPolicy = .serverWins }
+        todos.conflictPolicy = .serverWins
+        try await expectSettled(.serverWins, Asked { _ in nil }, context)
+    }
+
     @Test(
         "are settled whichever transaction the kill comes at, and are once in the journal",
         arguments: StoreFault.Moment.allCases

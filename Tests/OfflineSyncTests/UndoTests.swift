@@ -57,6 +57,27 @@ struct UndoTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test("such a deletion, taken back while a push asks what has become of it, brings the server's row")
+    func deletionOfNothingUnderWay() async throws {
+        for number in 1...12 {
+            let (server, store) = (GroupServer(), try makeStore())
+            let context = SyncContext(store: store, remote: server)
+            let table = try context.table("TodoItem")
+            server.change("a", "milk")
+            try await table.delete("a", version: "1")
+            server.script = { _ in throw RemoteError(.serverFailure, "no answer", status: 500) }
+            #expect(try await context.push().failures.count == 1)
+            server.script = { _ in }
+            let edited = EditedStore(base: store, number: number) { try await table.revert("a") }
+            #expect(try await SyncContext(store: edited, remote: server).push().notTaken.isEmpty, "write \(number)")
+            // Where the push was over before that.
+            try await edited.edit()
+            #expect(try await context.push().notTaken.isEmpty)
+            #expect(try await context.operations().isEmpty, "write \(number)")
+            #expect(try await texts(context) == server.texts, "write \(number)")
+        }
+    }
+
     @Test("an item whose making was given up can be deleted instead, when the server refuses to take it back")
     func deletedInstead() async throws {
         let server = GroupServer { _ in throw RemoteError(.unreachable, "no answer") }

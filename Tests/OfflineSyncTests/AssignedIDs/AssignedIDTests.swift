@@ -56,6 +56,22 @@ struct AssignedIDTests {
         }
     }
 
+    @Test("has a row of its own under an id that another one has only here", arguments: [false, true])
+    func sameIDOnlyHere(isSent: Bool) async throws {
+        let server = HistoryServer(choosesIDs: true)
+        let table = TableDefinition("TodoItem", columns: [.init("text", .string)], assignsIDs: true)
+        let context = SyncContext(store: try makeStore(table), remote: server)
+        let todos = try context.table("TodoItem")
+        try await todos.insert(["text": "mine"], id: "x")
+        if isSent { #expect(try await context.push().pushed == 1) }
+        server.write("x", "theirs")
+        try await context.pull(todos, options: .init(order: .pullOnly))
+        #expect(try await texts(context).values.sorted() == ["mine", "theirs"])
+        #expect(try await todos.read("x")?["text"] == "mine")
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.texts.values.sorted() == ["mine", "theirs"])
+    }
+
     @Test("finds a conflict, shows it in local ids and lets it be settled", arguments: DatasyncDialect.allCases)
     func conflict(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in
