@@ -125,6 +125,9 @@ struct PullMachineTests {
                 == .exceedsLimit(3)
         )
         #expect(failure([page(["a", "b", "c", "d"])], from: .everything, limit: 3) == nil)
+        let asManyAsAsked = [page(["a", "b"], next: "1"), page(["c"], next: "2"), page([])]
+        #expect(end(asManyAsAsked, from: .everything, limit: 3)?.pages == 3)
+        #expect(failure(asManyAsAsked, from: .everything, limit: 3) == nil)
         let pages = [["a", "b"], ["a"], ["b"], ["c"]].enumerated()
             .map { page($1, next: "\($0)", version: "v\($0)") }
         #expect(failure(pages, from: .everything) == .repeatsRows)

@@ -68,6 +68,22 @@ struct StoredSuspensionTests {
         await held.device.session.close()
     }
 
+    @Test("is resumed also where the app has said so before it was read what is stored")
+    func resumedBefore() {
+        let start = SessionEvent.started([], .init())
+        let load = SessionEvent.loaded(suspended: .both, hasChanges: false, ages: [], needsReset: false)
+        let courses: [([SessionEvent], SyncDirection)] = [
+            ([start, .resumed(.upload), load], .download), ([.resumed(.upload), start, load], .download),
+            ([start, .resumed(.both), .suspended(.upload), load], .upload),
+            ([.resumed(.upload), .suspensionRead(.both)], .download),
+        ]
+        for (events, suspended) in courses {
+            var machine = SessionMachine()
+            for event in events { _ = machine.handle(event, at: .zero) }
+            #expect(machine.suspended == suspended, "\(events)")
+        }
+    }
+
     @Test("is stored before that the server was set up anew, when it was said before")
     func resetBehind() async throws {
         let held = try await HeldDevice()
