@@ -6,80 +6,6 @@ import SyncContract
 import Synchronization
 import Testing
 
-/// A server in memory that takes several changes at a time.
-private final class BatchServer: SyncRemote {
-    let rows = GroupServer()
-    let maximumBatchSize: Int
-    private let sizes = Mutex<[Int]>([])
-    private let fate = Mutex<@Sendable ([Result<RemoteOperationAnswer, any Error>]) throws -> [Answer]>(\.self)
-
-    typealias Answer = Result<RemoteOperationAnswer, any Error>
-
-    init(_ maximumBatchSize: Int = 10) { self.maximumBatchSize = maximumBatchSize }
-
-    /// How many changes each batch had.
-    var batchSizes: [Int] { sizes.withLock(\.self) }
-
-    /// What becomes of the answer to a batch that was carried out.
-    func answer(_ body: @escaping @Sendable ([Answer]) throws -> [Answer]) { fate.withLock { $0 = body } }
-
-    func send(_ batch: [RemoteOperation]) async throws -> [Answer] {
-        sizes.withLock { $0.append(batch.count) }
-        var answers: [Answer] = []
-        for operation in batch {
-            do {
-                answers.append(.success(try await carryOut(operation)))
-            } catch {
-                answers.append(.failure(error))
-            }
-        }
-        return try fate.withLock(\.self)(answers)
-    }
-
-    private func carryOut(_ operation: RemoteOperation) async throws -> RemoteOperationAnswer {
-        switch operation {
-        case .insert(let record, let table): .row(try await rows.insert(record, into: table))
-        case .update(let record, let table, let version, let restoring):
-            .row(try await rows.update(record, in: table, version: version, restoring: restoring))
-        case .delete(let id, let table, let version):
-            .deletion(try await rows.delete(id, from: table, version: version))
-        }
-    }
-
-    func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try await rows.insert(record, into: table)
-    }
-
-    func update(
-        _ record: Record,
-        in table: TableDefinition,
-        version: String?,
-        restoring: Bool
-    ) async throws -> Record { try await rows.update(record, in: table, version: version, restoring: restoring) }
-
-    func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
-        try await rows.delete(id, from: table, version: version)
-    }
-
-    func record(_ id: String, in table: TableDefinition) async throws -> Record? {
-        try await rows.record(id, in: table)
-    }
-
-    /// Whether the server fails on everything.
-    let isDown = Mutex(false)
-
-    func confirm(_ table: TableDefinition) async throws {
-        if isDown.withLock({ $0 }) { throw RemoteError(.serverFailure, "down", status: 500) }
-    }
-
-    func page(
-        _ query: Query,
-        of table: TableDefinition,
-        at position: PullPosition,
-        pageSize: Int?
-    ) async throws -> PullPage { throw RemoteError(.unreachable, "nothing is pulled here") }
-}
-
 /// A store in which nothing is kept by which an operation would end.
 private final class StubbornStore: SyncContextDataSource {
     private let base: MemoryStore
@@ -275,6 +201,20 @@ struct BatchPushTests {
         let report = try await context.push()
         #expect(report.conflicts.isEmpty && report.failures.isEmpty)
         #expect(server.rows.texts.count == 11 && server.rows.texts["4"] == "bread")
+        #expect(try await waiting().isEmpty)
+    }
+
+    @Test("end the push with what stood against going on first, whatever the answers behind that say")
+    func severalReasons() async throws {
+        try await insert(1...3)
+        server.answer { answers in
+            let reasons = [RemoteError(.unauthorized, "who is it?", status: 401), RemoteError(.unreachable, "gone")]
+            return reasons.map { .failure($0) } + answers.dropFirst(2)
+        }
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+        #expect(try await waiting() == ["1", "2"])
+        server.answer(\.self)
+        #expect(try await context.push().notTaken.isEmpty)
         #expect(try await waiting().isEmpty)
     }
 

@@ -78,15 +78,23 @@ struct LocalColumnTests {
         }
     }
 
-    @Test("the server's row, taken instead of a deletion, has them as they were", arguments: DatasyncDialect.allCases)
-    func takenInsteadOfDeletion(_ dialect: DatasyncDialect) async throws {
+    @Test(
+        "a row that takes the place of a deletion has them as they were, the server's or one of both",
+        arguments: DatasyncDialect.allCases,
+        [true, false]
+    )
+    func takenInsteadOfDeletion(_ dialect: DatasyncDialect, isMerged: Bool) async throws {
         try await world(dialect) { world, laptop in
             try await laptop.table.delete("a")
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
             _ = try await world.phone.context.push()
             #expect(try await laptop.context.push().conflicts.count == 1)
-            try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
-            #expect(try await laptop.text("a") == "theirs")
+            let merged = Record(id: "a", ["text": "both"])
+            let resolution: ConflictResolution<Record> = isMerged ? .keepMerged(merged) : .takeServer
+            try await laptop.context.resolve(try await laptop.onlyError(), with: resolution)
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(try await laptop.text("a") == (isMerged ? "both" : "theirs"))
+            #expect(world.onServer() == ["a": isMerged ? "both" : "theirs"])
             #expect(try await laptop.table.read("a")?["pinned"] == true)
         }
     }

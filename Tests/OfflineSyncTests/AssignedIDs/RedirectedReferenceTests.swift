@@ -54,6 +54,23 @@ struct RedirectedReferenceTests {
         }
     }
 
+    @Test("follows when it is the server's row beside a change, for which that is given up")
+    func besideAChange() async throws {
+        try await AssignedIDWorld.with { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            _ = try await begin(world)
+            let task = try #require(try await phone.store.read(Query("Tasks")).records.first?.id.stringValue)
+            try await phone.tasks.update(Record(id: .string(task), ["text": "mine"]))
+            let theirs = try #require(try await laptop.store.read(Query("Tasks")).records.first?.id)
+            try await laptop.tasks.update(Record(id: theirs, ["text": "oat milk"]))
+            _ = try await laptop.context.push()
+            try await pull(phone.tasks, phone)
+            try await pull(phone.lists, phone)
+            try await phone.tasks.revert(task)
+            #expect(try await phone.told() == ["shopping: oat milk"])
+        }
+    }
+
     @Test("follows when it is an insert that was dropped and comes late: it is found", arguments: [false, true])
     func dropped(_ updates: Bool) async throws {
         try await AssignedIDWorld.with { world in

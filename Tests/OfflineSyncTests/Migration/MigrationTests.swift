@@ -177,6 +177,28 @@ struct MigrationTests {
         #expect(try await app.store.verifyQueue().isEmpty)
     }
 
+    @Test("can be given up for a row that a pull has brought beside them", arguments: MigrationWorld.Kind.allCases)
+    func besideARow(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        var table = try app.table("Bill")
+        try await table.insert(["text": "before", "price": 5.1], id: "a")
+        #expect(try await app.context.push().pushed == 1)
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        var row = try #require(world.onServer("Bill")["a"])
+        row["text"] = "theirs"
+        row["version"] = "b3RoZXI="
+        try world.emulator.seed([row], in: "Bill")
+        #expect(try await table.pull(options: PullOptions(order: .pullOnly)).skipped == 1)
+        app = try await world.update(app, to: MigrationWorld.schema(3))
+        table = try app.table("Invoice")
+        try await table.revert("a")
+        let reverted = try #require(try await table.read("a"))
+        #expect(reverted["title"] == "theirs" && reverted["text"] == nil)
+        #expect(reverted["amount"] == .decimal(DecimalText("5.0999999999999996")!))
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
     @Test("and that somebody else's change has overtaken are a conflict still", arguments: MigrationWorld.Kind.allCases)
     func conflict(_ kind: MigrationWorld.Kind) async throws {
         let world = try MigrationWorld(kind)
@@ -232,6 +254,25 @@ struct MigrationTests {
         #expect(try await app.store.verifyQueue().isEmpty)
     }
 
+    private static func withoutPaid() throws -> StoreSchema {
+        try StoreSchema(
+            version: 2,
+            [TableDefinition("Bill", columns: [.init("text", .string)])],
+            migrations: [Migration(to: 2, .dropColumn("paid", in: "Bill"))]
+        )
+    }
+
+    @Test("and are inserts stop one that drops a column in which they have a value")
+    func refusedInsert() async throws {
+        let world = try MigrationWorld(.memory)
+        let app = try await world.start(MigrationWorld.schema(1))
+        try await app.table("Bill").insert(["text": "a"], id: "a")
+        try await app.table("Bill").insert(["text": "b", "paid": true], id: "b")
+        let error = await #expect(throws: StoreError.self) { _ = try await world.update(app, to: Self.withoutPaid()) }
+        #expect(error?.code == .migrationRefused)
+        #expect(error?.message.contains("'b'") == true && error?.message.contains("'a'") == false)
+    }
+
     @Test(
         "and that would lose their table or column stop the migration, with the rows and the remedy",
         arguments: MigrationWorld.Kind.allCases
@@ -243,11 +284,7 @@ struct MigrationTests {
         try await table.insert(["text": "a", "paid": true], id: "a")
         try await table.insert(["text": "b", "paid": true], id: "b")
         #expect(try await app.context.push().pushed == 2)
-        let withoutPaid = try StoreSchema(
-            version: 2,
-            [TableDefinition("Bill", columns: [.init("text", .string)])],
-            migrations: [Migration(to: 2, .dropColumn("paid", in: "Bill"))]
-        )
+        let withoutPaid = try Self.withoutPaid()
         let withoutTable = try StoreSchema(version: 2, [], migrations: [Migration(to: 2, .dropTable("Bill"))])
 
         try await table.update(Record(id: "a", ["text": "changed"]))

@@ -60,6 +60,36 @@ struct ResetFilledColumnTests {
         #expect(try await migrated.verifyQueue().isEmpty)
     }
 
+    @Test("are held against it as well when a second migration has filled another one")
+    func filledTwice() async throws {
+        let server = HistoryServer()
+        let columns = ["text", "parent", "color"].map { ColumnDefinition($0, .string) }
+        let schemas = try (1...3)
+            .map { version in
+                try StoreSchema(
+                    version: version,
+                    [TableDefinition("Task", columns: Array(columns.prefix(version)))],
+                    migrations: columns.prefix(version).enumerated().dropFirst()
+                        .map { Migration(to: $0 + 1, .fillColumn($1.name, in: "Task", with: .string("none"))) }
+                )
+            }
+        var store = MemoryStore(schemas[0])
+        server.reset(to: ["a": "a", "b": "b"])
+        try await SyncContext(store: store, remote: server).table("Task").pull()
+        for schema in schemas.dropFirst() { store = try await store.reopened(with: schema, translating: .operations) }
+        let context = SyncContext(store: store, remote: server)
+        // From here on a row that does not have the columns has no values in them.
+        try await context.table("Task").update(Record(id: "b", ["text": "b2"]))
+        #expect(try await context.push().pushed == 1)
+        try await context.table("Task").update(Record(id: "a", ["text": "mine"]))
+        server.reset(to: ["a": "a", "b": "b2"])
+        let report = try await context.reset(onto: [FreshPull(Query("Task"))], discardsChanges: false)
+        try await context.endReset()
+        #expect(report.waiting == 1 && report.conflicts == 0)
+        #expect(try await context.push().pushed == 1)
+        #expect(server.texts["a"] == "mine")
+    }
+
     @Test("are of no interest any more when all rows were purged by force")
     func purged() async throws {
         let store = MemoryStore(try StoreSchema([TableDefinition("Task", columns: [.init("text", .string)])]))
