@@ -127,4 +127,33 @@ struct BackgroundTests {
         await #expect(throws: CancellationError.self) { _ = try await syncing.value }
         await device.session.close()
     }
+
+    @Test("throws also when its task is cancelled while the time is over and something is under way still")
+    func cancelledAtTheEnd() async throws {
+        let store = InterruptedReads(try StoreSchema([todoTable, noteTable]))
+        let device = try SessionDevice(emulator, store)
+        let (held, hold) = AsyncStream.makeStream(of: Void.self)
+        let (endings, ending) = AsyncStream.makeStream(of: Void.self)
+        let (releases, release) = AsyncStream.makeStream(of: Void.self)
+        // A wait for a task is not ended by being cancelled.
+        let released = Task { for await _ in releases {} }
+        store.interrupt {
+            hold.finish()
+            await withTaskCancellationHandler {
+                await released.value
+            } onCancel: {
+                ending.finish()
+            }
+            return true
+        }
+        let syncing = Task { try await device.session.sync(within: .seconds(25)) }
+        for await _ in held {}
+        await device.clock.sleeperComes { $0 == .seconds(25) }
+        device.clock.advance(by: .seconds(25))
+        for await _ in endings {}
+        syncing.cancel()
+        release.finish()
+        await #expect(throws: CancellationError.self) { _ = try await syncing.value }
+        await device.session.close()
+    }
 }

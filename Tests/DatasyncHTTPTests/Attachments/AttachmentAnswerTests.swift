@@ -120,7 +120,8 @@ struct AttachmentAnswerTests {
     @Test(
         "other bytes than those that were asked for are never handed on",
         arguments: [
-            ["Content-Range: bytes 4-9/10"], ["Content-Range: bytes 6-9/10"], ["Content-Range: bytes 5-9/*"], [],
+            ["Content-Range: bytes 4-9/10"], ["Content-Range: bytes 4-8/10"], ["Content-Range: bytes 6-9/10"],
+            ["Content-Range: bytes 6-10/11"], ["Content-Range: bytes 5-9/*"], [],
             ["Content-Range: bytes 5-8/10"], ["Content-Range: items 5-9/10"], ["Content-Range: bytes 5-10/10"],
             ["Content-Type: multipart/byteranges; boundary=x"],
             ["Content-Range: bytes 5-9/10", "Content-Encoding: gzip"],
