@@ -19,7 +19,8 @@ struct SyncBenchmarkTests {
             Set(names)
                 .isSuperset(
                     of: [
-                        "change-each", "change-group", "push-one", "push-eight", "push-groups", "push-one-v2", "push-one-late",
+                        "change-each", "change-group", "push-one", "push-eight", "push-groups", "push-one-v2",
+                        "push-one-late",
                         "push-eight-late", "pull-new", "pull-again", "pull-waiting", "pull-new-v2", "idle-one",
                         "idle-ten",
                         "open-status",

@@ -47,6 +47,7 @@ extension DatasyncRemote {
     ///   - known: Columns that the server has, besides those that it is known to have.
     ///   - table: The table.
     ///   - includesDeleted: Whether deleted rows are asked for.
+    /// - Returns: The page.
     /// - Throws: `RemoteError`; `TransportError` for an exchange that came to nothing.
     func read(
         _ query: Query,
