@@ -15,6 +15,7 @@ extension DatasyncRemote {
     ///   - known: The columns that the table was known to have before it was asked, in lower case.
     ///   - table: The table.
     ///   - includesDeleted: Whether deleted rows were asked for.
+    /// - Returns: The answer that is to be believed.
     /// - Throws: As ``read(_:of:includesDeleted:)``.
     func complete(
         _ answer: Answer,
