@@ -42,6 +42,20 @@ struct StoredStateTests {
         }
     }
 
+    @Test("a row of which there are news is asked for again, whatever was asked for in vain before")
+    func askedInVain() async throws {
+        let before = try await makeStore()
+            .write { transaction in
+                try ["", "a=1"]
+                    .map { query in
+                        try ConfigurationTable.setRefetchesInVain([query], of: "a", in: "TodoItem", &transaction)
+                        try ConfigurationTable.requestRefetch(of: "a", in: "TodoItem", &transaction)
+                        return try ConfigurationTable.refetchesInVain(of: "a", in: "TodoItem", &transaction)
+                    }
+            }
+        #expect(before == [[], []])
+    }
+
     @Test("an insert that was dropped counts as one until it is known what became of it")
     func droppedInsert() async throws {
         let table = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)

@@ -50,6 +50,21 @@ struct UndeclaredChangeTests {
     }
 
     @Test(
+        "an item that is made again over its waiting deletion leaves them as they are",
+        arguments: DatasyncDialect.allCases
+    )
+    func insertedAgain(_ dialect: DatasyncDialect) async throws {
+        try await shared(dialect) { world, laptop in
+            try await laptop.table.delete("a")
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            #expect(try await laptop.table.read("a")?["extra"] == "old")
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.emulator.rows(in: "TodoItem")[0]["extra"] == .string("old"))
+            #expect(world.onServer() == ["a": "mine"])
+        }
+    }
+
+    @Test(
         "a deletion that is taken back undoes nothing of theirs that came meanwhile",
         arguments: DatasyncDialect.allCases,
         [true, false]
