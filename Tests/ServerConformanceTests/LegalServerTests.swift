@@ -70,8 +70,12 @@ struct LegalServerTests {
         (.datasync, .usual), (.datasync, .predecessor), (.azureMobileApps, .predecessor),
     ]
 
-    @Test("a column that only the database fills breaks nothing, and is told", arguments: dotNet.indices)
-    func filledColumn(_ index: Int) async throws {
+    /// Lends one of them with a column that only the database fills.
+    private func withFilledColumn(
+        _ index: Int,
+        answering: @escaping Answering = { try await $1.handle($0) },
+        _ body: (JudgedServer) async throws -> Void
+    ) async throws {
         let (serverProtocol, edition) = Self.dotNet[index]
         var columns = JudgedServer.usualColumns
         columns["filled"] = .text.optional
@@ -79,7 +83,20 @@ struct LegalServerTests {
             $0.edition = edition
             $0.store.filledColumn = "filled"
         }
-        try await JudgedServer.with(serverProtocol, columns: columns, by: .memory, configured: configure) { server in
+        try await JudgedServer.with(
+            serverProtocol,
+            columns: columns,
+            by: .memory,
+            answering: answering,
+            configured: configure,
+            body
+        )
+    }
+
+    @Test("a column that only the database fills breaks nothing, and is told", arguments: dotNet.indices)
+    func filledColumn(_ index: Int) async throws {
+        let (serverProtocol, edition) = Self.dotNet[index]
+        try await withFilledColumn(index) { server in
             let report = try await server.judge()
             let known = edition == .usual ? [] : KnownServer.predecessor.deviations(in: serverProtocol)
             #expect(report.accepting(known, expire: false).isPassed, "\(report.broken)")
@@ -90,26 +107,13 @@ struct LegalServerTests {
 
     @Test("what else is wrong in answers is not taken for what the database makes of rows", arguments: dotNet.indices)
     func wrongStampBesideFilledColumn(_ index: Int) async throws {
-        let (serverProtocol, edition) = Self.dotNet[index]
-        var columns = JudgedServer.usualColumns
-        columns["filled"] = .text.optional
-        let configure: (inout EmulatorConfiguration) -> Void = {
-            $0.edition = edition
-            $0.store.filledColumn = "filled"
-        }
+        let rule = Self.dotNet[index].0 == .datasync ? "replace.stored" : "patch.whole-row"
         let answering: Answering = { request, emulator in
             let answer = try await emulator.handle(request)
             guard ["PUT", "PATCH"].contains(request.method), answer.status == 200 else { return answer }
             return answer.withRows { $0["updatedAt"] = "2021-02-03T04:05:06.789Z" }
         }
-        try await JudgedServer.with(
-            serverProtocol,
-            columns: columns,
-            by: .memory,
-            answering: answering,
-            configured: configure
-        ) { server in
-            let rule = serverProtocol == .datasync ? "replace.stored" : "patch.whole-row"
+        try await withFilledColumn(index, answering: answering) { server in
             let report = try await server.judge([rule])
             #expect(report.broken.map(\.rule.id) == [rule], "\(report.results)")
         }

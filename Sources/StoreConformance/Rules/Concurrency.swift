@@ -268,40 +268,65 @@ extension StoreRules {
             "Reads beside transactions that write and are then rolled back: no read ever sees what they wrote."
         ) { trial in
             let store = try await trial.makeStore()
-            let (reads, writers) = (Passes(), Running(1))
             try await store.upsert([Record(id: "a", ["int": 1])], table: "items")
-            try await withThrowingTaskGroup { group in
-                group.addTask {
-                    defer { writers.end() }
-                    for _ in 0..<15 {
-                        do {
-                            try await store.write { transaction in
-                                try transaction.upsert([Record(id: "a", ["int": 2]), Record(id: "b")], into: "items")
-                                reads.wait()
-                                throw OwnError(number: 1)
-                            }
-                        } catch is OwnError {
-                            // This is what the closure throws.
-                        }
-                    }
-                }
-                for _ in 0..<3 {
-                    group.addTask {
-                        for round in 0..<Running.mostRounds where round < 40 || writers.areLeft {
-                            defer { reads.pass() }
-                            let rows = try await store.read(Query("items")).records
-                            trial.expectRows(
-                                rows,
-                                [TableDefinition.items.filled(Record(id: "a", ["int": 1]))],
-                                "read beside transactions that are rolled back"
-                            )
-                        }
-                    }
-                }
-                try await group.waitForAll()
+            try await readBesideRollbacks(of: store, transactions: 15, readers: 3, reads: 40) { transaction in
+                try transaction.upsert([Record(id: "a", ["int": 2]), Record(id: "b")], into: "items")
+            } read: {
+                let rows = try await store.read(Query("items")).records
+                trial.expectRows(
+                    rows,
+                    [TableDefinition.items.filled(Record(id: "a", ["int": 1]))],
+                    "read beside transactions that are rolled back"
+                )
             }
         },
     ]
+
+    /// Reads in several tasks beside transactions that write and are then rolled back.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - transactions: How many transactions there are, one after the other.
+    ///   - readers: How many tasks read.
+    ///   - reads: How often each reads at least; all go on until the transactions have ended.
+    ///   - write: What a transaction writes.
+    ///   - read: One read, and what is expected of it.
+    /// - Throws: What the store or a read throws.
+    static func readBesideRollbacks(
+        of store: any SyncContextDataSource,
+        transactions: Int,
+        readers: Int,
+        reads: Int,
+        write: @escaping @Sendable (inout StoreTransaction) throws -> Void,
+        read: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (passes, writers) = (Passes(), Running(1))
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                defer { writers.end() }
+                for _ in 0..<transactions {
+                    do {
+                        try await store.write { transaction in
+                            try write(&transaction)
+                            passes.wait()
+                            throw OwnError(number: 1)
+                        }
+                    } catch is OwnError {
+                        // This is what the closure throws.
+                    }
+                }
+            }
+            for _ in 0..<readers {
+                group.addTask {
+                    for round in 0..<Running.mostRounds where round < reads || writers.areLeft {
+                        defer { passes.pass() }
+                        try await read()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 }
 
 /// Lets a closure wait until others have done something twice since then: one of these began and ended meanwhile.

@@ -56,38 +56,17 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore([.counted])
             let hasSQL = store.capabilities.contains(.sql)
-            let (reads, writers) = (Passes(), Running(1))
             try await store.write { try $0.setNumber(1) }
-            try await withThrowingTaskGroup { group in
-                group.addTask {
-                    defer { writers.end() }
-                    for _ in 0..<10 {
-                        do {
-                            try await store.write { transaction in
-                                try transaction.setNumber(2)
-                                reads.wait()
-                                throw OwnError(number: 1)
-                            }
-                        } catch is OwnError {
-                            // This is what the closure throws.
-                        }
-                    }
-                }
-                for _ in 0..<2 {
-                    group.addTask {
-                        for round in 0..<Running.mostRounds where round < 20 || writers.areLeft {
-                            defer { reads.pass() }
-                            let seen = try await store.read { try $0.look(for: 1, hasSQL: hasSQL) }
-                            trial.expect(
-                                seen.isEmpty,
-                                "read a number in several ways beside transactions that are rolled back",
-                                expected: "the number from before in all of them",
-                                got: seen.joined(separator: ", ")
-                            )
-                        }
-                    }
-                }
-                try await group.waitForAll()
+            try await readBesideRollbacks(of: store, transactions: 10, readers: 2, reads: 20) { transaction in
+                try transaction.setNumber(2)
+            } read: {
+                let seen = try await store.read { try $0.look(for: 1, hasSQL: hasSQL) }
+                trial.expect(
+                    seen.isEmpty,
+                    "read a number in several ways beside transactions that are rolled back",
+                    expected: "the number from before in all of them",
+                    got: seen.joined(separator: ", ")
+                )
             }
         },
     ]
