@@ -22,6 +22,7 @@ public final class SyncContext: Sendable {
     package let order: PullOptions.Order
     let clock: any Clock<Duration>
     private let parallelOperations: Int
+    private let queuePortion: Int
     let coordination: SyncCoordination
     let policies = ConflictPolicies()
     let weakDelegate = Mutex(WeakDelegate())
@@ -68,6 +69,7 @@ public final class SyncContext: Sendable {
         pageSize = options.pageSize.flatMap { $0 > 0 ? $0 : nil }
         order = options.order
         parallelOperations = options.parallelOperations
+        queuePortion = options.queuePortion
     }
 
     /// Refuses what wants a server. Nothing may be remembered as sent that never was.
@@ -216,6 +218,7 @@ public final class SyncContext: Sendable {
                     store: store,
                     remote: remote,
                     parallelOperations: parallelOperations,
+                    queuePortion: queuePortion,
                     coordination: coordination,
                     decisions: PushDecisions(self),
                     clock: clock

@@ -18,4 +18,8 @@ package struct GroupMembership: Hashable, Sendable {
         self.last = last
         self.editCounter = editCounter
     }
+
+    /// Whether the group has created the operation, and has not changed it again: whatever changes one that is there counts its
+    /// edits up.
+    package var isOfCreation: Bool { editCounter == 0 }
 }

@@ -11,7 +11,7 @@ struct PushPlanTests {
             try ReferringTables.schema.get(),
             tables: nil,
             through: .max,
-            GroupStorage.Groups(revision: 0, members: [])
+            GroupStorage.Groups(revision: 0, members: [], through: .max)
         )
     }
 
@@ -23,7 +23,7 @@ struct PushPlanTests {
                 let membership = GroupMembership(group: 1, first: number, last: number, editCounter: 0)
                 return GroupStorage.Member(number: number, table: "lists", memberships: [membership], isToSend: true)
             }
-        let groups = GroupStorage.Groups(revision: 1, members: members)
+        let groups = GroupStorage.Groups(revision: 1, members: members, through: .max)
         let plan = PushPlan(try ReferringTables.schema.get(), tables: nil, through: 1_000, groups)
         #expect(plan.stretch(after: 0, through: 1_000) == 1...100)
         #expect(plan.stretch(after: 50, through: 80) == 51...80)

@@ -66,10 +66,12 @@ final class KeyedWorld: Sendable {
                 TableDefinition(table.name, columns: table.columns, assignsIDs: kind == .serverChoosesIDs)
             }
         store = MemoryStore(try StoreSchema(tables))
+        var options = SyncOptions(parallelOperations: parallel)
+        options.queuePortion = [1, 3, 1_024][Int(seed % 3)]
         context = SyncContext(
             store: store,
             remote: server,
-            options: SyncOptions(parallelOperations: parallel),
+            options: options,
             clock: ManualClock()
         )
         lists = try context.table("lists")

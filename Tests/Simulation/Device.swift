@@ -73,13 +73,15 @@ final class Device: @unchecked Sendable {
         let store = SimulatedStore(store: store, life: life, world: world)
         return (0..<(world.settings.hasTwoContexts ? 2 : 1))
             .map { _ in
-                SyncContext(
+                var options = SyncOptions(
+                    parallelOperations: world.settings.parallelOperations,
+                    pageSize: world.settings.pageSize
+                )
+                options.queuePortion = world.settings.queuePortion
+                return SyncContext(
                     store: store,
                     remote: SimulatedRemote(life: life, world: world),
-                    options: SyncOptions(
-                        parallelOperations: world.settings.parallelOperations,
-                        pageSize: world.settings.pageSize
-                    ),
+                    options: options,
                     clock: SimulatedClock(life: life, world: world)
                 )
             }

@@ -81,6 +81,9 @@ package struct WorldSettings: Sendable {
         case merge
     }
 
+    /// How many operations of the queue a push looks at in one query.
+    let queuePortion: Int
+
     package init(seed: UInt64) {
         self.seed = seed
         var random = SeededGenerator(seed: seed)
@@ -120,6 +123,7 @@ package struct WorldSettings: Sendable {
         renamesOnWire = random.chance(1, of: 2)
         fillsOnServer = random.chance(1, of: 2)
         hasUnfitRows = random.chance(1, of: 6)
+        queuePortion = random.pick([1, 1, 2, 1_024])
     }
 
     /// Whether the rows of a table name a list.

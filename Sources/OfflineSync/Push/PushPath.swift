@@ -10,6 +10,8 @@ struct PushPath {
         let operation: TableOperation
         /// What goes before it, in order.
         let before: [Int64]
+        /// The highest number of these.
+        let farthest: Int64?
         /// What of that was read; nil where it does not wait.
         var read: [Int64: TableOperation?] = [:]
         /// Nothing before this place of it is sent ahead any more.
@@ -35,6 +37,9 @@ struct PushPath {
     private var changing: Int?
     /// What is held back with the first operation, once that was asked for.
     private var heldBack: Set<Int64>?
+
+    /// The highest number of what goes before the last operation so far.
+    var farthest: Int64? { steps.last?.farthest }
 
     /// The last operation so far, which is sent in the place of the first one when nothing has to go before it.
     var end: TableOperation? { steps.last?.operation }
@@ -63,7 +68,7 @@ struct PushPath {
     ) {
         if changing == nil, operation.kind == .delete, expected.isMember(operation.id) { changing = steps.count }
         passed.insert(operation.id)
-        var step = Step(operation: operation, before: before)
+        var step = Step(operation: operation, before: before, farthest: before.max())
         for other in read { step.read[other.id] = other }
         steps.append(step)
     }

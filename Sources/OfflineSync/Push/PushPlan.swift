@@ -3,9 +3,9 @@ internal import SyncMachines
 
 /// What a push has sent, has under way and may send next.
 ///
-/// Operations that were made in no group are taken from the queue one by one, in ascending order. Those of groups are known
-/// as a whole, because one that stands behind may have to go first; they are read again whenever a group was written
-/// meanwhile.
+/// Operations that were made in no group are taken from the queue one by one, in ascending order. Of those of groups one that
+/// stands behind may have to go first: they are known as far as any of these groups reaches, which is where the plan ends until
+/// nothing before that is left to be sent. They are read again whenever a group was written meanwhile.
 struct PushPlan: Sendable {
     /// The tables whose operations are sent.
     let tables: Set<String>
@@ -13,6 +13,8 @@ struct PushPlan: Sendable {
     let last: Int64
     /// As of which group this is.
     private(set) var revision: Int64
+    /// Up to which number operations of groups are known. Nothing behind it is in a group with any of them.
+    private(set) var horizon: Int64
     /// The number after which operations of no group follow.
     private(set) var cursor: Int64 = 0
     private let declared: Set<String>
@@ -57,6 +59,7 @@ struct PushPlan: Sendable {
         self.tables = tables ?? declared
         self.last = last
         revision = groups.revision
+        horizon = groups.through
         self.returned = returned
         take(groups, returned: returned)
     }
@@ -67,7 +70,7 @@ struct PushPlan: Sendable {
     /// Takes over what has become of the groups. What has come back may stand anywhere.
     mutating func take(_ groups: GroupStorage.Groups, returned: Int) {
         if revision != groups.revision || returned != self.returned { cursor = 0 }
-        (revision, self.returned) = (groups.revision, returned)
+        (revision, horizon, self.returned) = (groups.revision, groups.through, returned)
         members = groups.members
         runs = Self.runs(of: members)
         let entries = groups.members.map { member in
@@ -109,6 +112,9 @@ struct PushPlan: Sendable {
         guard start <= end else { return nil }
         return start...(low < runs.count ? min(end, runs[low].lowerBound - 1) : end)
     }
+
+    /// The last number that may be sent as things stand.
+    var end: Int64 { min(last, horizon) }
 
     /// The operation of a group that comes next, when there is one. Those of no group with lower numbers go first.
     var nextMember: Int64? { order.next }

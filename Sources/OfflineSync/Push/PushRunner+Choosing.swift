@@ -14,6 +14,8 @@ extension PushRunner {
         case nothing
         /// The next operation of a group does not wait any more, or not to be sent.
         case gone(Int64, isSettled: Bool)
+        /// It depends on what is in groups up to this number.
+        case unknown(through: Int64)
     }
 
     /// The next operation, which is to leave now; nil when none may be sent beside what is under way, and when none is left.
@@ -62,7 +64,7 @@ extension PushRunner {
         window.fill(with: chosen)
         switch choice {
         case .operations: return true
-        case .nothing: return false
+        case .nothing, .unknown: return false
         // What comes after it may be what others wait for that go before the rows whose ids it needs.
         case .waiting(let inFlight): plan.hold(inFlight)
         case .held(let held): for (number, others) in held { plan.hold(number, for: others) }
@@ -105,15 +107,36 @@ extension PushRunner {
                 if try !plan.isCurrent(GroupStorage.highestNumber(&transaction), returned: returned) {
                     // What is prepared stands in an order that is no more, and the push does not know the other one yet.
                     guard !isAhead else { return (.nothing, plan) }
-                    plan.take(try GroupStorage.groups(&transaction), returned: returned)
+                    let groups = try GroupStorage.groups(
+                        through: plan.horizon,
+                        andMore: false,
+                        portion: queuePortion,
+                        &transaction
+                    )
+                    plan.take(groups, returned: returned)
                 }
-                let choice = try choice(plan, size, behind: before, &transaction, schema)
+                var choice = try choice(plan, size, behind: before, &transaction, schema)
+                while !isAhead, let number = end(of: choice, plan) {
+                    let groups = try GroupStorage.groups(through: number, portion: queuePortion, &transaction)
+                    plan.take(groups, returned: returned)
+                    choice = try self.choice(plan, size, behind: before, &transaction, schema)
+                }
                 if case .operations(let operations) = choice { marked.add(operations) }
                 return (choice, plan)
             }
         } catch {
             marked.removeAll(but: kept)
             throw error
+        }
+    }
+
+    /// Up to which number the plan has to know at least what is in groups, so that there is a choice; nil when it knows enough.
+    private func end(of choice: Choice, _ plan: PushPlan) -> Int64? {
+        switch choice {
+        case .unknown(let number): number
+        // Before the end of the plan nothing is left, or nothing may be sent beside what is under way.
+        case .nothing where plan.horizon < plan.last: plan.horizon
+        default: nil
         }
     }
 
@@ -155,6 +178,9 @@ extension PushRunner {
                 switch try turn(of: follower, plan, expecting: expected, along: &path, &transaction, schema) {
                 case .now: break
                 case .later: isLater = true
+                case .unknown(let number):
+                    guard chosen.isEmpty, held.isEmpty else { break choosing }
+                    return .unknown(through: number)
                 case .after(let ahead): (next, aheadOf) = (ahead, follower.id)
                 case .waits(let others):
                     guard chosen.isEmpty, !isAssuming else { break choosing }
@@ -197,6 +223,8 @@ extension PushRunner {
         case later
         /// These of those before it are not sent by this push.
         case waits([Int64])
+        /// One of them, with this number, may be in a group that the plan does not know.
+        case unknown(through: Int64)
     }
 
     /// Whether others have to be sent before an operation: what makes rows that its row refers to, or brings them back,
@@ -215,6 +243,7 @@ extension PushRunner {
         path.goBack(for: operation, expected)
         if path.end == nil { try append(operation, to: &path, expected, &transaction, schema) }
         while let first = path.end {
+            if let farthest = path.farthest, farthest > expected.horizon { return .unknown(through: farthest) }
             if let next = try path.next(expected, &transaction, schema) {
                 try append(next, to: &path, expected, &transaction, schema)
                 continue
@@ -326,9 +355,9 @@ private struct SingleOperations {
             }
             guard !isAtEnd else { return nil }
             // Behind a member it is looked when that has been chosen.
-            let end = min(plan.last, member.map { $0 - 1 } ?? plan.last)
+            let end = min(plan.end, member.map { $0 - 1 } ?? plan.end)
             guard let stretch = plan.stretch(after: cursor, through: end) else {
-                isAtEnd = end == plan.last
+                isAtEnd = end == plan.end
                 return nil
             }
             let next = try OperationQueue.singles(

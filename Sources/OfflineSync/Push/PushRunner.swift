@@ -13,6 +13,7 @@ struct PushRunner {
     let decisions: PushDecisions
     /// How many operations are under way at a time.
     let parallelOperations: Int
+    let queuePortion: Int
     let clock: any Clock<Duration>
     let marked: MarkedOperations
     let marks = UploadMarks()
@@ -32,12 +33,14 @@ struct PushRunner {
         store: any SyncContextDataSource,
         remote: any SyncRemote,
         parallelOperations: Int,
+        queuePortion: Int,
         coordination: SyncCoordination,
         decisions: PushDecisions,
         clock: any Clock<Duration>
     ) {
         self.store = store
         self.parallelOperations = parallelOperations
+        self.queuePortion = queuePortion
         self.decisions = decisions
         self.clock = clock
         marked = coordination.marked
@@ -132,7 +135,7 @@ struct PushRunner {
         let (plan, hasCancelled) = try await store.read { reader in
             try sender.block.load(&reader)
             let last = try OperationQueue.highestNumber(&reader)
-            let groups = try GroupStorage.groups(&reader)
+            let groups = try GroupStorage.groups(portion: queuePortion, &reader)
             let plan = PushPlan(schema, tables: tables, through: last, groups, returned: returned)
             progress.begin(through: last)
             // The app may settle them behind the place where their turn has been.

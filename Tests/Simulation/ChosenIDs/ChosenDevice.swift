@@ -34,10 +34,12 @@ final class ChosenDevice: @unchecked Sendable {
         _ world: ChosenIDs
     ) -> (ChosenStore, SyncContext) {
         let life = ChosenStore(store, world.executor)
+        var options = SyncOptions(parallelOperations: world.settings.parallelOperations)
+        options.queuePortion = world.settings.queuePortion
         let context = SyncContext(
             store: life,
             remote: ChoosingRemote(server: world.server, device: number),
-            options: SyncOptions(parallelOperations: world.settings.parallelOperations),
+            options: options,
             clock: StandingClock()
         )
         return (life, context)

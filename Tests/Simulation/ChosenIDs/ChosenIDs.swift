@@ -145,6 +145,8 @@ struct ChosenSettings: Sendable {
     let parallelOperations: Int
     let batchSize: Int
     let replacesWholeRows: Bool
+    /// How many operations of the queue a push looks at in one query.
+    let queuePortion: Int
     /// What devices have settled by rule.
     let policies: [WorldSettings.Policy]
     let hasDelegates: Bool
@@ -166,6 +168,7 @@ struct ChosenSettings: Sendable {
         rule = random.pick([.noAction, .noAction, .cascade, .nullify])
         let deletesForGood = seed % 4 == 3
         self.deletesForGood = deletesForGood
+        queuePortion = random.pick([1, 1, 2, 1_024])
         self.policies = policies.filter { !deletesForGood || $0 != .clientWins }
     }
 
