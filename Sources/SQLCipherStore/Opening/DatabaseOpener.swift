@@ -62,14 +62,17 @@ package struct DatabaseOpener: Sendable {
         }
     }
 
-    /// Opens a connection that writes, which plays back a WAL that was left behind.
+    /// Opens a connection that writes, which plays back a WAL that was left behind, unless it is another database's.
     ///
     /// `keyIsTried` tells whether ``cipherConfiguration(_:tryingKey:)`` has tried the key. Without a WAL and a journal
     /// there is no need to: with a wrong key the connection reads the first page and writes nothing.
     package func open(_ cipherConfiguration: CipherConfiguration, keyIsTried: Bool = true) throws -> Database {
         let hasWAL = FileSystem.size(of: files.wal) ?? 0 > 0
-        let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         let keyIsRight = keyIsTried || keyIsVerified || cipherConfiguration.header.namesKey
+        if hasWAL, try !LeftoverWAL(files: files).isOwn(key: key, cipherConfiguration.header) {
+            throw keyIsRight ? LeftoverWAL(files: files).foreign : wrongKey
+        }
+        let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try readFirstPage(of: database, keyIsRight: keyIsRight)
         if !hasWAL { try checkSize(database) }
         return database

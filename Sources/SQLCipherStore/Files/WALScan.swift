@@ -1,5 +1,4 @@
 import DurableFiles
-import SQLCipherStore
 
 /// What lies in a WAL that was left behind, read without a key and without changing it.
 ///
@@ -7,42 +6,42 @@ import SQLCipherStore
 /// frames of 24 bytes and a page. Each frame carries the two salts of the head, so that frames of an earlier generation
 /// of the WAL are told apart, and a running checksum. SQLite plays the WAL back up to the first frame that does not
 /// fit, and takes no notice of what is behind it.
-struct WALScan {
+package struct WALScan {
     /// The number of frames up to the last commit that will be played back.
-    private(set) var committedFrames = 0
+    package private(set) var committedFrames = 0
 
     /// How many commits these frames hold.
-    private(set) var commits = 0
+    package private(set) var commits = 0
 
     /// How many pages the database has after the last of them; nil without one.
-    private(set) var pagesAfterLastCommit: Int?
+    package private(set) var pagesAfterLastCommit: Int?
 
     /// The frame that holds the newest committed content of each page in the WAL; both count from 1.
-    private(set) var newestFrames: [Int: Int] = [:]
+    package private(set) var newestFrames: [Int: Int] = [:]
 
     /// Where the WAL breaks off although more of the same generation follows; nil when it ends as it should.
-    private(set) var breakage: Breakage?
+    package private(set) var breakage: Breakage?
 
     /// A place where playing back ends too early.
-    struct Breakage {
+    package struct Breakage {
         /// The frame that does not fit, from 1; nil when the head does not.
-        var frame: Int?
+        package var frame: Int?
         /// Whether the frame is the last of its generation: one that was being written when the process ended looks the
         /// same.
-        var isLastFrame = false
+        package var isLastFrame = false
         /// Whether this frame or one behind it ends a commit.
-        var endsCommit = true
+        package var endsCommit = true
     }
 
-    static let headSize = 32
-    static let frameHeadSize = 24
-    static let frameSize = frameHeadSize + FileHeader.pageSize
+    package static let headSize = 32
+    package static let frameHeadSize = 24
+    package static let frameSize = frameHeadSize + FileHeader.pageSize
 
     /// Where the page of a frame begins in the file; the first frame is 1.
-    static func pageOffset(ofFrame frame: Int) -> Int { headSize + (frame - 1) * frameSize + frameHeadSize }
+    package static func pageOffset(ofFrame frame: Int) -> Int { headSize + (frame - 1) * frameSize + frameHeadSize }
 
     /// Reads the WAL at a path. One that is missing or empty holds nothing.
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         guard let size = FileSystem.size(of: path), size > 0 else { return }
         let descriptor = try FileDescriptor(reading: path)
         var head = [UInt8](repeating: 0, count: Self.headSize)

@@ -1,6 +1,5 @@
 import CLibCrypto
-import SQLCipherStore
-import SecretMemory
+package import SecretMemory
 import SyncContract
 
 /// Checks the keyed hash at the end of a page, and decrypts a page, as the library does when it reads one.
@@ -9,7 +8,7 @@ import SyncContract
 /// zeros for one that was never written. This says of every page whether it is what was written, under either
 /// generation of the library and for either format.
 @safe
-final class PageCipher {
+package final class PageCipher {
     private let key: SecretBytes
     private let context: OpaquePointer
     private let codeCount: Int
@@ -20,7 +19,7 @@ final class PageCipher {
     /// Derives the key of the codes from the store's own.
     ///
     /// - Throws: `StoreError` with code `internal` when libcrypto fails; `SecretMemoryError`.
-    init(key: SecretBytes, header: FileHeader) throws {
+    package init(key: SecretBytes, header: FileHeader) throws {
         let (digest, codeCount) =
             switch header.format {
             case .sqlcipher3: ("SHA1", 20)
@@ -48,7 +47,7 @@ final class PageCipher {
     deinit { unsafe EVP_MAC_CTX_free(context) }
 
     /// Whether a whole page is what was written as the page of that number; the first is 1.
-    func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) throws -> Bool {
+    package func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) throws -> Bool {
         // The first page begins with the salt.
         let start = number == 1 ? FileHeader.count : 0
         var littleEndianNumber = UInt32(number).littleEndian
@@ -66,7 +65,7 @@ final class PageCipher {
     }
 
     /// The content of a page, without what the cipher keeps at its end; of the first page from its 17th byte on.
-    func decrypted(_ page: UnsafeRawBufferPointer, number: Int) throws -> [UInt8] {
+    package func decrypted(_ page: UnsafeRawBufferPointer, number: Int) throws -> [UInt8] {
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw Self.failure }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
         let start = number == 1 ? FileHeader.count : 0
@@ -93,7 +92,7 @@ final class PageCipher {
     }
 
     /// The cipher derives this key from the other one with a salt that differs from the file's in fixed bits.
-    static func authenticationKey(
+    package static func authenticationKey(
         from key: SecretBytes,
         salt: [UInt8],
         _ digest: String
