@@ -8,7 +8,8 @@ extension EncryptedStore {
     /// Writes a complete copy of the store to another file while the store is in use.
     ///
     /// The copy shows the state of one instant: all that was committed before the call, and no part of a transaction.
-    /// It is encrypted under the same key, and is one file without a WAL. Reads and writes go on meanwhile; the WAL
+    /// It is encrypted under the same key, and is one file without a WAL; a WAL that lies where it is put, left there by a store
+    /// that was killed, is not taken for its own, and opening refuses it. Reads and writes go on meanwhile; the WAL
     /// grows with what is written, until the copy is done. ``close()`` waits for the copy.
     ///
     /// The file appears under its name when it is complete, on the disk and read back. A kill leaves nothing under that
@@ -39,9 +40,11 @@ extension EncryptedStore {
             try await CancellableWork.run(at: target.database) { work in
                 guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
                 try target.refuseOrphanedWAL()
+                // The log that a killed store has left is not taken for that of a backup which is put in its place.
+                let new = try cipherConfiguration.withNewHeader()
                 try DatabaseBuilder(
                     files: target,
-                    cipherConfiguration: cipherConfiguration,
+                    cipherConfiguration: new,
                     work: work,
                     progress: progress
                 )
@@ -53,7 +56,7 @@ extension EncryptedStore {
                         work: work,
                         progress: progress
                     )
-                    .run(to: path, cipherConfiguration)
+                    .run(to: path, new)
                 }
             }
         }

@@ -42,6 +42,29 @@ struct BackupTests {
         await restored.close()
     }
 
+    @Test("put over a store that was killed is not mixed with what that has left")
+    func overAKilledStore() async throws {
+        let (folder, killed) = (try TestFolder(), try TestFolder())
+        let store = try await EncryptedStore.open(in: folder, checkpointDelay: nil)
+        try await store.upsert([Record(id: "1", ["text": "backed up"])], table: "items")
+        let copy = folder.url.appending(path: "copy.db")
+        try await store.backUp(to: copy)
+        try await store.upsert([Record(id: "1", ["text": "later"])], table: "items")
+        for (name, bytes) in try folder.contents() where name.hasPrefix("store.db") && !name.hasSuffix(".lock") {
+            try Data(bytes).write(to: killed.url.appending(path: name))
+        }
+        await store.close()
+        try Data(contentsOf: copy).write(to: killed.database)
+        let before = try killed.contentsWithoutLock()
+        let error = await #expect(throws: StoreError.self) { _ = try await EncryptedStore.open(in: killed) }
+        #expect(error?.code == .damaged)
+        #expect(try killed.contentsWithoutLock() == before)
+        try FileManager.default.removeItem(at: killed.url.appending(path: "store.db-wal"))
+        let restored = try await EncryptedStore.open(in: killed)
+        #expect(try await restored.read(table: "items", itemID: "1")?["text"] == "backed up")
+        await restored.close()
+    }
+
     @Test("shows one instant, while writers go on without waiting for it")
     func instant() async throws {
         let folder = try TestFolder()

@@ -40,15 +40,26 @@ package struct FileHeader: Sendable {
 
     /// The header of a new store.
     package init(new format: Format, key: SecretBytes) throws {
-        var generator = SystemRandomNumberGenerator()
-        let random = (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        bytes = try Self.magic + [format.rawValue | Self.keyFlag] + random + KeyFingerprint.make(of: key)
+        bytes = try Self.magic + [format.rawValue | Self.keyFlag] + Self.random() + KeyFingerprint.make(of: key)
         self.format = format
         namesKey = true
     }
 
-    private init(_ bytes: [UInt8], _ format: Format) {
-        (self.bytes, self.format, namesKey) = (bytes, format, true)
+    private init(_ bytes: [UInt8], _ format: Format, namesKey: Bool = true) {
+        (self.bytes, self.format, self.namesKey) = (bytes, format, namesKey)
+    }
+
+    private static func random() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+
+    /// A header of another file with the same format and key.
+    package var renewed: FileHeader {
+        let start = Self.magic.count + 1
+        var bytes = bytes
+        repeat { bytes.replaceSubrange(start..<start + 4, with: Self.random()) } while bytes == self.bytes
+        return FileHeader(bytes, format, namesKey: namesKey)
     }
 
     /// The header that names a key, and is otherwise as this one.

@@ -21,6 +21,20 @@ package struct CipherConfiguration: Sendable {
         self.engine = engine
     }
 
+    private init(text: SecretBytes, header: FileHeader, engine: EngineVersion) {
+        (self.text, self.header, self.engine) = (text, header, engine)
+    }
+
+    /// The same key and format with a header of their own, for another file: no log of this one fits it.
+    package func withNewHeader() throws -> CipherConfiguration {
+        let header = header.renewed
+        return CipherConfiguration(
+            text: try KeyText.make(keyOf: text, salt: header.bytes),
+            header: header,
+            engine: engine
+        )
+    }
+
     /// Opens a connection with the key. Nothing is read yet, so a wrong key is not noticed here.
     package func open(path: String, flags: Int32) throws -> Database {
         // That the library is SQLCipher is certain by now: its version is known.

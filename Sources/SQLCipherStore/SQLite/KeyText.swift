@@ -20,6 +20,16 @@ package enum KeyText {
         }
     }
 
+    /// The text with the key of another one, and a salt of its own.
+    static func make(keyOf other: SecretBytes, salt: [UInt8]) throws -> SecretBytes {
+        unsafe try SecretBytes(count: other.count) { text in
+            unsafe other.withUnsafeBytes { unsafe text.copyMemory(from: $0) }
+            for (index, byte) in salt.enumerated() {
+                unsafe write(byte, into: text, at: 2 + 2 * (keyCount + index))
+            }
+        }
+    }
+
     /// Arithmetic instead of a table: the time does not depend on the digit.
     private static func write(_ byte: UInt8, into text: UnsafeMutableRawBufferPointer, at index: Int) {
         unsafe text[index] = digit(byte >> 4)
