@@ -19,8 +19,9 @@ extension StoreFolder {
     ///
     /// - Throws: `StoreError` with code `notFound` when the folder has no file of a store, `inUse` when the store is
     ///   open in this or another process, after which nothing has changed; `KeyError` when the keyslot file cannot be
-    ///   destroyed: no other file has changed then, and the message says whether the keys are still there, as they are when the
-    ///   folder may not be written; those of the file system, after which the keys are gone. `CancellationError`.
+    ///   destroyed: the database is as it was then, and the message says whether the keys are still there, as they are when the
+    ///   folder may not be written; those of the file system, after which what was removed stays removed, the keys first.
+    ///   `CancellationError`.
     public func wipe() async throws {
         let (file, keyslots) = (StoreFile(databaseURL), keyslotsURL)
         guard FileManager.default.fileExists(atPath: keyslots.path) || file.hasFiles else {
