@@ -15,6 +15,16 @@ extension StoreError {
         StoreError(.notFound, "'\(path)' cannot be read; check the path and its permissions.", cause: failure)
     }
 
+    /// The error for a file or folder of attachments that cannot be removed.
+    static func notRemoved(_ path: String, _ failure: SystemCallFailure) -> StoreError {
+        let isRefused = [EACCES, EPERM, EROFS].contains(failure.number)
+        return StoreError(
+            isRefused ? .readOnly : .inputOutput,
+            "'\(path)' could not be removed; \(isRefused ? "make its folder writable" : "look at the medium"), and repeat.",
+            cause: failure
+        )
+    }
+
     /// What a failure of the system means for a file.
     init(attachmentFailure failure: SystemCallFailure) {
         switch failure.number {
