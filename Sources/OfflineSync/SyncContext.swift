@@ -92,15 +92,15 @@ public final class SyncContext: Sendable {
     /// A table by name, with items of a `Codable` type.
     ///
     /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it, and with code
-    ///   `invalidSchema` when a property of the type does not fit the declared column of its name, and when its ids are
-    ///   UUIDs and the table tells upper from lower case in ids.
+    ///   `invalidSchema` when a property of the type does not fit the declared column of its name, when its ids are
+    ///   UUIDs and the table tells upper from lower case in ids, and when its items do not get the ids of their rows.
     public func table<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
     ) throws -> SyncTable<Item> where Item.ID: RowID {
         let definition = try definition(of: name)
         try definition.check(against: type)
-        try definition.check(idsOf: Item.ID.self)
+        try definition.check(identityOf: type)
         return SyncTable(context: self, definition: definition)
     }
 

@@ -30,7 +30,7 @@ public struct TableDefinition: Sendable, Hashable {
     /// The server's columns that the table keeps.
     public let systemProperties: SystemProperties
 
-    /// Lists of column names that the store should find rows by; the order of names counts.
+    /// Lists of column names that the store should find rows by, each once; the order of names counts.
     public let indexes: [[String]]
 
     /// Whether the server chooses the ids of new rows.
@@ -103,7 +103,8 @@ public struct TableDefinition: Sendable, Hashable {
         self.idKind = idKind
         self.columns = columns
         self.systemProperties = systemProperties
-        self.indexes = indexes
+        var known: Set<[String]> = []
+        self.indexes = indexes.filter { known.insert($0).inserted }
         self.assignsIDs = assignsIDs
     }
 
