@@ -55,7 +55,8 @@ public final class SyncAttachments: Sendable {
     ///   - limit: How many bytes it may have at most; 64 MiB unless given.
     /// - Returns: The content.
     /// - Throws: As ``fetch(_:)``; `StoreError` with code `outOfRange` when it is longer than the limit, `damaged` when it is
-    ///   not what was written.
+    ///   not what was written. Where the server has it, it counts as not here from then on, and is fetched again: by itself, by
+    ///   ``fetch(_:)``, or when it is read next. Else what there is stays.
     public func data(of id: AttachmentID, upTo limit: Int = 64 << 20) async throws -> Data {
         let file = try await opened().open(id)
         guard file.layout.length <= limit else {

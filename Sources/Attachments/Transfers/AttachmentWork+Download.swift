@@ -9,6 +9,7 @@ extension AttachmentWork {
         guard let file = try await file(id), file.isWanted, !file.isHere, file.failure == nil, let transport else {
             return
         }
+        guard let file = try await replaced(file, transport) else { return }
         try await fetch(file, transport) { _ in }
         let now = now
         try await note(file) {
