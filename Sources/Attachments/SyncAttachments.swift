@@ -72,7 +72,8 @@ public final class SyncAttachments: Sendable {
 
     /// Fetches files, and returns when all are here. One that is here already is no work.
     ///
-    /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it.
+    /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it. One for which there is no
+    /// space (`full`) does not: what has arrived of it goes, and it waits until somebody asks for it again.
     ///
     /// - Throws: What the first one failed with: ``/RemoteContract/RemoteError``, with code `notFound` when the server does not
     ///   have it, or not whole, yet, and `otherContent` when it gives other bytes than were added here; `StoreError` when it cannot be kept here; ``/OfflineSync/SyncError`` with code
