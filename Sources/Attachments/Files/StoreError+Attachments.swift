@@ -25,6 +25,26 @@ extension StoreError {
         )
     }
 
+    /// A damaged file that the server has, too; it is fetched again, but in a context without a server.
+    static func damaged(isFetched: Bool) -> StoreError {
+        StoreError(
+            .damaged,
+            "The file of an attachment is damaged, or was put there by somebody else, and the server has it; "
+                + (isFetched
+                    ? "it is fetched again, as soon as that can be: fetch it, or read it again."
+                    : "open the context with its server, and read it again.")
+        )
+    }
+
+    /// A damaged file that the server does not have. It stays.
+    static func lastCopyDamaged(_ name: String) -> StoreError {
+        StoreError(
+            .damaged,
+            "The file '\(AttachmentFolder.name)/\(name)' is damaged, or was put there by somebody else, and the server does not"
+                + " have it; put it back from a backup, or add its content anew. What is left of it stays."
+        )
+    }
+
     /// What a failure of the system means for a file.
     init(attachmentFailure failure: SystemCallFailure) {
         switch failure.number {
