@@ -13,7 +13,7 @@ extension SyncSession {
     /// nothing in a direction that is suspended. When the time is over, what is under way is cancelled, which loses nothing:
     /// the next sync goes on from there. So it is by ``suspend(_:)``, ``serverWasReset()`` and ``close()``.
     ///
-    /// - Parameter time: How long it may take; that of another sync it waits for included.
+    /// - Parameter time: How long it may take, 0 to 100 years; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first, it was cancelled by
     ///   the session, or everything has to be brought anew while downloads are suspended, or once more: nothing is sent then either.
     /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off,
@@ -66,7 +66,7 @@ extension SyncSession {
         _ results: BackgroundResults
     ) async throws -> Bool {
         let isComplete = try await withThrowingTaskGroup(of: Bool.self) { group in
-            let deadline = environment.now() + time
+            let deadline = environment.now() + time.asWait
             group.addTask {
                 try await self.gate.withTurn { try await self.syncOnce(context, until: deadline, results) }
             }
