@@ -168,7 +168,7 @@ public final class SyncContext: Sendable {
     ///   before is recorded, unless it is the store that has ended the push; everything else is still queued.
     ///   `StoreError` with code `tableNotFound` for a table that is not declared. ``SyncError/Code/invalidParameter`` for a
     ///   table that is local only. ``SyncError/Code/unsupported`` without
-    ///   a server. ``SyncError/Code/historyLost`` while everything is being brought anew. What a delegate or a policy
+    ///   a server. ``SyncError/Code/historyLost`` while everything is to be brought anew. What a delegate or a policy
     ///   throws.
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
         try checkRemote()

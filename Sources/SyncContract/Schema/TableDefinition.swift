@@ -17,8 +17,9 @@ public struct TableDefinition: Sendable, Hashable {
     /// does, migrations. It has no columns of the server.
     ///
     /// Nothing of this is stored with the schema. A table that was synced before keeps its rows. What waited of it is not sent
-    /// any more, and counts as of an undeclared table: push before. Of a table that is synced from now on, rows that were made
-    /// before are not on the server, and nothing says so: insert them into a new table instead.
+    /// any more, and counts as of an undeclared table: push before. Of a table that is synced from now on, the rows that no
+    /// server has given a version or stamp wait as inserts: where a context was used meanwhile whose schema said that it stays
+    /// here, which the engine notes in the store. Otherwise they count as the server's, and nothing says that it has none of them.
     public let isLocalOnly: Bool
 
     /// The kind of id the table has.
