@@ -19,7 +19,7 @@ public enum StoreRules {
         + concurrency + tableSnapshots + histories + changes
         + failures + fullDisk + closing + locking
         + schemas + keptSchemas + versions + migratedIndexes
-        + durability + keptValues + killedStates + encryption
+        + durability + keptValues + killedStates + killedCommits + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)
