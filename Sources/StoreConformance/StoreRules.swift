@@ -8,17 +8,18 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + shortReads + expecting + queries + matching + computing
+        values + reading + shortReads + repeatedReads + expecting + queries + matching + computing
         + searching + searchIndexes + longTexts
         + ordering + aggregates
-        + upserts + casings
+        + upserts + largeCalls + casings
         + deletions
         + refusedDeletions
-        + systemTables + syncStates + sqlReports
-        + transactions
-        + concurrency + histories + changes
+        + systemTables + syncStates + keptStates + sqlReports
+        + transactions + rolledBackIndexes
+        + concurrency + tableSnapshots + histories + changes
         + failures + fullDisk + closing + locking
-        + schemas + versions + durability + encryption
+        + schemas + keptSchemas + versions + migratedIndexes
+        + durability + keptValues + killedStates + killedCommits + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)

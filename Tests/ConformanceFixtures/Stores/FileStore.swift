@@ -42,6 +42,7 @@ package actor FileStore: SyncContextDataSource {
         package var savesAfterEachTable = false
         /// What is kept of a value that is moved, by the name of its column.
         package var moves: @Sendable (String, FieldValue) -> FieldValue? = { $1 }
+        package var foldsMovedIDs = false
         package var translatesNothing = false
         package var overlooksWaitingChanges = false
         package var savesTablesOneByOne = false
