@@ -8,7 +8,8 @@ internal import SyncContract
 /// which the value of the table's example stands in.
 public enum ConflictResolution<Item: Sendable>: Sendable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
-    /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
+    /// the one in the error. Where the server did not show its row, that is whichever one the next push finds when it looks,
+    /// unless the row is changed here before; what others write after that is a conflict again. A row that the server
     /// deleted is brought back. A change that was merely refused is sent again. Of a change that was discarded, and would be
     /// taken back where nobody knows what was there before, nothing is left to be kept: the server's row stays.
     case keepMine
