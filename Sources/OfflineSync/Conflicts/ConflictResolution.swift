@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ItemCoding
 internal import SyncContract
 
@@ -71,6 +72,10 @@ extension ConflictResolution<Record> {
         let (encoder, decoder) = (RecordEncoder(table), RecordDecoder(table))
         return mapped { row in
             var row = row
+            // An id that is a UUID says nothing of how its text is spelled.
+            if Type.ID.self == UUID.self, row.id.stringValue?.lowercased() == error.itemID.lowercased() {
+                row.id = .string(error.itemID)
+            }
             // They are in none of the rows that whoever decides was shown.
             for column in table.columns where column.isLocal { row[column.name] = nil }
             let mine = error.item.map { ItemOrigin<Type>($0, encoder, decoder) }
