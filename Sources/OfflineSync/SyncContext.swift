@@ -144,7 +144,8 @@ public final class SyncContext: Sendable {
     /// behind the changes of rows that referred to the row, but for those of groups when it is of a group. While what
     /// goes before is in conflict or refused, what goes after it waits, and ``PushReport/waiting`` counts it: the next
     /// push after that is settled or given up sends it. Rows that refer to each other in a circle are sent all the
-    /// same. When tables are named, changes of other tables are sent only where a group puts them before one of a table
+    /// same, but for new rows to which the server gives ids: one of those is refused, and waits to be retried when one of the
+    /// references was cleared. When tables are named, changes of other tables are sent only where a group puts them before one of a table
     /// that was named, or where such a one has to go after them.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:

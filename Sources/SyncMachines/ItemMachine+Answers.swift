@@ -270,7 +270,6 @@ extension ItemMachine {
         if waiting.kind == .insert { waiting.kind = .update }
         waiting.rebase(onto: nil)
         waiting.baseVersion = version
-        waiting.isForced = true
         change = waiting
         guard let version, waiting.kind != .delete else { return (.again(.done), .none) }
         return (.again(.done), .version(version))
@@ -284,9 +283,7 @@ extension ItemMachine {
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         if waiting.kind == .insert { waiting.kind = .update }
-        let asks = waiting.isForced
         waiting.rebase(onto: shown)
-        waiting.isForced = asks
         waiting.restores = shown.isDeleted && waiting.kind == .update
         if mayBeDeleted { waiting.willSend(SentRequest(.delete, content: shown, version: shown.version)) }
         change = waiting
@@ -406,6 +403,8 @@ extension ItemMachine {
             change?.sent.removeAll { $0.isDead(given: shown) }
         }
         change?.hasUnknownOutcome = false
+        // What was decided before this was found says nothing of it.
+        change?.isForced = false
         guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
         change?.state = .conflicted
         return (outcome, .none)

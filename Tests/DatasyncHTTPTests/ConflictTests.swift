@@ -101,6 +101,21 @@ struct ConflictTests {
         #expect(error?.serverRecord == nil)
     }
 
+    @Test("and so does one that a deletion meets", arguments: DatasyncDialect.allCases)
+    func noRowForDeletion(_ dialect: DatasyncDialect) async throws {
+        for lookup in ["400 Bad Request", "403 Forbidden", "200 OK"] {
+            let (error, methods) = try await outcome(
+                dialect,
+                .delete,
+                write: response("412 No"),
+                lookup: response(lookup)
+            )
+            #expect(error?.code == .conflict && error?.status == 412, "\(lookup)")
+            #expect(error?.serverRecord == nil && error?.cause != nil)
+            #expect(methods == ["DELETE", "GET"])
+        }
+    }
+
     @Test(
         "a look-up that may work later fails the call as itself",
         arguments: [("401 No", RemoteError.Code.unauthorized), ("503 Busy", .throttled), ("500 Oops", .serverFailure)]
@@ -114,6 +129,8 @@ struct ConflictTests {
                 lookup: response(status)
             )
             #expect(error?.code == code)
+            let deletion = try await outcome(dialect, .delete, write: response("412 No"), lookup: response(status))
+            #expect(deletion.error?.code == code)
         }
     }
 

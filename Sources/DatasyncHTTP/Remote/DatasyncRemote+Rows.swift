@@ -96,14 +96,14 @@ extension DatasyncRemote {
             return (.confirmed, row.isDeleted ? row : nil)
         case .gone, .failure(.notFound): return unconfirmed
         case .conflict:
-            let row: Record?
-            if let told = reader(of: table).conflictingRow(id, in: response) {
-                row = told
-            } else {
-                row = try await rowInTheWay(id, in: table, of: response)
-            }
-            guard let row else { return unconfirmed }
-            guard row.isDeleted else { throw conflict(with: row, in: table, by: response) }
+            let told = reader(of: table).conflictingRow(id, in: response)
+            let conflict =
+                if let told { conflict(with: told, in: table, by: response) } else {
+                    try await conflictByLookup(id, in: table, by: response)
+                }
+            // Without a row and a reason why it could not be had, there is none.
+            guard conflict.serverRecord != nil || conflict.cause != nil else { return unconfirmed }
+            guard let row = conflict.serverRecord, row.isDeleted else { throw conflict }
             return (.confirmed, row)
         case .failure: throw response.failure(table: table.name)
         }
