@@ -83,7 +83,7 @@ extension StoreTrial {
         let expected = try await store.read { try $0.read(query) }
         let got = try await store.read(query)
         let input = "query \(shown(query)) without a closure"
-        expectRows(got.records, expected.records, exactNulls: true, input)
+        expectRows(got.records, expected.records, input)
         expect(got.totalCount, equals: expected.totalCount, input + ", its total count")
     }
 }
