@@ -8,9 +8,9 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + shortReads + expecting + queries + matching + computing
+        values + reading + shortReads + expecting + queries + longValues + matching + computing
         + searching + searchIndexes + longTexts
-        + ordering + aggregates
+        + ordering + aggregates + manyGroups
         + upserts + casings
         + deletions
         + refusedDeletions
