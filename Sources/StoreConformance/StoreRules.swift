@@ -14,11 +14,11 @@ public enum StoreRules {
         + upserts + casings
         + deletions
         + refusedDeletions
-        + systemTables + syncStates + sqlReports
+        + systemTables + syncStates + movedOperations + sqlReports
         + transactions
         + concurrency + histories + changes
         + failures + fullDisk + closing + locking
-        + schemas + versions + durability + encryption
+        + schemas + retypedTables + versions + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)

@@ -286,14 +286,24 @@ extension StoreRules {
             "A column or id that is declared with another type than the stored one is `schemaMismatch`, before"
                 + " anything is touched.",
             in: "SyncContextDataSource",
-            "Opens a store without rows again with a column of another type: refused as if there were rows.",
+            "Opens a store without rows again with a column of each type declared as each other one: refused as if there were rows.",
             needs: "durable"
         ) { trial in
-            let table = TableDefinition("items", columns: [.init("number", .int64)])
-            let retyped = TableDefinition("items", columns: [.init("number", .string)])
+            let types = ColumnType.allCases
+            let columns = types.enumerated().map { ColumnDefinition($1 == .int64 ? "number" : "column\($0)", $1) }
+            let table = TableDefinition("items", columns: columns)
             try await trial.writeAndClose([table], [])
-            try await trial.expectError(.schemaMismatch, from: "open with a column of another type, without rows") {
-                _ = try await trial.reopen([retyped])
+            for column in columns {
+                for type in types where type != column.type {
+                    let retyped = TableDefinition(
+                        "items",
+                        columns: columns.map { $0 == column ? ColumnDefinition($0.name, type) : $0 }
+                    )
+                    let input = "open without rows and a \(column.type.rawValue) column declared as \(type.rawValue)"
+                    try await trial.expectError(.schemaMismatch, from: input) {
+                        try await trial.close(try await trial.reopen([retyped]))
+                    }
+                }
             }
             let store = try await trial.reopen([table])
             try await trial.expectStored([Record(id: "a", ["number": 5])], in: table, store)

@@ -23,6 +23,7 @@ extension StoreRules {
                 var query = Query("items").includingSyncStates()
                 (query.limit, query.includesTotalCount) = (limit, true)
                 try await trial.expectSame(query, world.store)
+                try await trial.expectSame(query.skipping(7), world.store)
             }
             for number in 0..<40 {
                 var query = random.query(over: world.rows)
