@@ -33,7 +33,8 @@ extension StoreRules {
                 let after = try await world.store.read { (try $0.records(query), try $0.count(synced)) }
                 for (got, way) in [(within, " in its transaction"), (after, "")] {
                     let input = "the states of rows with an operation \(moment)\(way)"
-                    trial.expect(got.0.map(\.syncState), equals: states, input)
+                    let shown = got.0.map { $0.syncState.map { "\($0)" } ?? "none" }
+                    trial.expect(shown, equals: states.map { "\($0)" }, input)
                     trial.expect(got.1, equals: states.count { $0 == .synced }, input + ", how many are synced")
                 }
             }
