@@ -8,17 +8,17 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + shortReads + repeatedReads + expecting + queries + matching + computing
+        values + reading + shortReads + repeatedReads + expecting + queries + longValues + matching + computing
         + searching + searchIndexes + longTexts
-        + ordering + aggregates
+        + ordering + aggregates + manyGroups
         + upserts + largeCalls + casings
         + deletions
         + refusedDeletions
-        + systemTables + syncStates + keptStates + sqlReports
+        + systemTables + syncStates + keptStates + movedOperations + sqlReports
         + transactions + rolledBackIndexes
         + concurrency + tableSnapshots + histories + changes
         + failures + fullDisk + closing + locking
-        + schemas + keptSchemas + versions + migratedIndexes
+        + schemas + keptSchemas + retypedTables + versions + migratedIndexes
         + durability + keptValues + killedStates + killedCommits + encryption
 
     /// All rules as a suite: to choose from, to list, to run.

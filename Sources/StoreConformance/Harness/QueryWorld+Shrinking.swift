@@ -4,7 +4,7 @@ internal import SyncContract
 
 /// Random queries that fail, told with as few rows and conditions as show the fault.
 extension QueryWorld {
-    /// Reports when a query does not give what it means, as ``expect(_:ids:exactNulls:alsoCounts:)`` does, of the fewest rows
+    /// Reports when a query does not give what it means, as ``expect(_:ids:alsoCounts:)`` does, of the fewest rows
     /// and the shortest query that were found.
     ///
     /// - Returns: Whether it was right.
@@ -41,9 +41,9 @@ extension QueryWorld {
 
     private func isRight(_ query: Query) async throws -> Bool {
         let evaluator = QueryEvaluator(table)
-        let expected = try evaluator.evaluate(query, over: rows).map(\.withoutNulls)
+        let expected = try evaluator.evaluate(query, over: rows)
         let count = try rows.count { try evaluator.matches($0, query.predicate) }
-        func looksRight(_ got: ([Record], Int)) -> Bool { got.0.map(\.withoutNulls) == expected && got.1 == count }
+        func looksRight(_ got: ([Record], Int)) -> Bool { got.0 == expected && got.1 == count }
         let read = try await store.read { (try $0.records(query), try $0.count(query)) }
         let written = try await store.write { (try $0.records(query), try $0.count(query)) }
         return looksRight(read) && looksRight(written)

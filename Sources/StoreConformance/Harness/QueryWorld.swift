@@ -30,7 +30,6 @@ struct QueryWorld {
     func expect(
         _ query: Query,
         ids: [RecordID]? = nil,
-        exactNulls: Bool = false,
         alsoCounts: Bool = false
     ) async throws {
         let evaluator = QueryEvaluator(table)
@@ -40,8 +39,8 @@ struct QueryWorld {
         let over = rows.count > 3 ? "\(rows.count) rows" : rows.map { shown($0.withoutNulls) }.joined(separator: ", ")
         let input = "query \(shown(query)) over \(over)"
         if let ids { trial.expectIDs(read, ids, input) }
-        trial.expectRows(read, expected, exactNulls: exactNulls, input)
-        trial.expectRows(written, expected, exactNulls: exactNulls, input + " in a write transaction")
+        trial.expectRows(read, expected, input)
+        trial.expectRows(written, expected, input + " in a write transaction")
         guard alsoCounts else { return }
         let count = try rows.count { try evaluator.matches($0, query.predicate) }
         let readCount = try await store.read { try $0.count(query) }

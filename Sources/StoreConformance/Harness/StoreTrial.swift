@@ -111,29 +111,23 @@ extension Trial where Subject == StoreSubject {
         }
     }
 
-    /// Reports when two rows differ. Nil stands for no row.
-    ///
-    /// A null that is absent instead is overlooked unless the rule is about that: else this one fault would break most
-    /// rules, and hide all others.
+    /// Reports when two rows differ, a null from a value that is absent too. Nil stands for no row.
     ///
     /// - Returns: Whether it was right.
     @discardableResult
     func expectRow(
         _ got: Record?,
         _ expected: Record?,
-        exactNulls: Bool = false,
         _ input: @autoclosure () -> String
     ) -> Bool {
-        let isRight = exactNulls ? got == expected : got?.withoutNulls == expected?.withoutNulls
-        expect(isRight, input(), expected: shown(expected, not: got), got: shown(got, not: expected))
-        return isRight
+        expect(got == expected, input(), expected: shown(expected, not: got), got: shown(got, not: expected))
+        return got == expected
     }
 
     /// Reports when two lists of rows differ, order included.
     func expectRows(
         _ got: [Record],
         _ expected: [Record],
-        exactNulls: Bool = false,
         _ input: @autoclosure () -> String
     ) {
         guard got != expected else { return }
@@ -141,7 +135,7 @@ extension Trial where Subject == StoreSubject {
             return report(input(), expected: "the ids \(shown(expected.map(\.id)))", got: shown(got.map(\.id)))
         }
         for (row, wanted) in zip(got, expected) {
-            guard expectRow(row, wanted, exactNulls: exactNulls, input()) else { return }
+            guard expectRow(row, wanted, input()) else { return }
         }
     }
 
@@ -155,7 +149,6 @@ extension Trial where Subject == StoreSubject {
     func expectStored(
         _ records: [Record],
         _ expected: [Record]? = nil,
-        exactNulls: Bool = false,
         in table: TableDefinition,
         _ store: any SyncContextDataSource
     ) async throws {
@@ -174,7 +167,7 @@ extension Trial where Subject == StoreSubject {
                 ("by query", all.first { $0.id == row.id }),
             ] {
                 let input = "upsert \(shown(records[index])), read \(way)"
-                guard expectRow(got, row, exactNulls: exactNulls, input) else { break }
+                guard expectRow(got, row, input) else { break }
             }
         }
     }

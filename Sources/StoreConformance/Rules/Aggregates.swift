@@ -254,10 +254,12 @@ extension StoreRules {
             "aggregate.groups-in-order",
             "one result without a group, and otherwise one for each value that occurs, ordered by it, null first.",
             in: "StoreReadBackend/aggregate(_:)",
-            "Groups rows by text, by whole numbers and by their truth; groups none; and asks for groups alone.",
+            "Groups rows by text, by whole numbers, by bytes and by their truth; groups none; and asks for groups alone.",
             rows: [
-                Record(id: "1", ["text": "b", "int": 1, "bool": true]), Record(id: "2", ["text": "B", "int": 10]),
-                Record(id: "3", ["text": "b", "int": 2, "bool": false]), Record(id: "4", ["int": 5, "bool": true]),
+                Record(id: "1", ["text": "b", "int": 1, "bool": true, "bytes": .bytes([2])]),
+                Record(id: "2", ["text": "B", "int": 10, "bytes": .bytes([])]),
+                Record(id: "3", ["text": "b", "int": 2, "bool": false, "bytes": .bytes([1, 200])]),
+                Record(id: "4", ["int": 5, "bool": true, "bytes": .bytes([2, 0])]),
             ]
         ) {
             func group(_ group: FieldValue, _ values: FieldValue...) -> AggregateGroup {
@@ -272,6 +274,13 @@ extension StoreRules {
                     items.aggregating(.maximum(of: "int"), by: "bool"),
                     [group(.null, 10), group(false, 2), group(true, 5)]
                 ),
+                (
+                    items.aggregating(.sum(of: "int"), by: "bytes"),
+                    [
+                        group(.bytes([]), 10), group(.bytes([1, 200]), 2), group(.bytes([2]), 1),
+                        group(.bytes([2, 0]), 5),
+                    ]
+                ),
                 (items.filtered(by: .constant(false)).aggregating(.count, by: "text"), []),
                 (AggregateQuery(items, [], by: "int"), [group(1), group(2), group(5), group(10)]),
             ]
@@ -280,14 +289,26 @@ extension StoreRules {
             "aggregate.equal-values-are-one-group",
             "Values that compare equal are one group, and so are nulls.",
             in: "AggregateQuery",
-            "Groups decimals that are one number in two texts, and nulls.",
-            rows: rows("decimal", .decimal("10"), .decimal("1e1"), .null, .decimal("9"), .null)
+            "Groups decimals that are one number in several texts, of which the one that comes first by its bytes is the group's,"
+                + " and nulls.",
+            rows: rows(
+                "decimal",
+                .decimal("10"),
+                .decimal("1e1"),
+                .null,
+                .decimal("9"),
+                .null,
+                .decimal("1.10"),
+                .decimal("1.1"),
+                .decimal("1.100")
+            )
         ) {
             [
                 (
                     items.aggregating(.count, by: "decimal"),
                     [
-                        AggregateGroup(group: .null, values: [2]), AggregateGroup(group: .decimal("9"), values: [1]),
+                        AggregateGroup(group: .null, values: [2]), AggregateGroup(group: .decimal("1.1"), values: [3]),
+                        AggregateGroup(group: .decimal("9"), values: [1]),
                         AggregateGroup(group: .decimal("10"), values: [2]),
                     ]
                 )

@@ -15,9 +15,11 @@ extension StoreRules {
             "changes.names-tables",
             "The tables in which a row was written or deleted, system tables included. Never empty.",
             in: "StoreChange",
-            "Writes to one table, to two, and deletes: each change names exactly the tables that were touched."
+            "Writes to one table, to two and to ten, deletes, and deletes a row that the same transaction inserted: each change names"
+                + " exactly the tables that were touched."
         ) { trial in
-            let store = try await trial.makeStore()
+            let many = (0..<10).map { TableDefinition("many\($0)", columns: [.init("int", .int64)]) }
+            let store = try await trial.makeStore(TableDefinition.standard + many)
             let feed = store.changes()
             try await store.upsert([Record(id: "a"), Record(id: "b")], table: "items")
             await trial.expectChange(feed, ["items"], "upsert into 'items'")
@@ -31,6 +33,16 @@ extension StoreRules {
             await trial.expectChange(feed, ["items"], "delete 'a' from 'items'")
             try await store.delete(Query("items"))
             await trial.expectChange(feed, ["items"], "delete all rows of 'items'")
+            try await store.write { transaction in
+                for table in many { try transaction.upsert([Record(id: "a")], into: table.name) }
+            }
+            await trial.expectChange(feed, many.map(\.name), "upsert into ten tables")
+            try await store.write { transaction in
+                try transaction.upsert([Record(id: "b")], into: "items")
+                try transaction.upsert([Record(id: "b")], into: "other")
+                try transaction.delete(["b"], from: "items")
+            }
+            await trial.expectChange(feed, ["items", "other"], "upsert into 'items' and 'other', delete from 'items'")
         },
         rule(
             "changes.deletes",
@@ -219,8 +231,21 @@ extension StoreRules {
         },
         silent(
             "changes.refused-is-silent",
-            "Writes batches that are refused for their last record or id, which rolls their transactions back."
+            "Writes batches that are refused for their last record or id, which rolls their transactions back, also where the closure"
+                + " catches the error."
         ) { store in
+            do {
+                try await store.write { transaction in
+                    do { try transaction.upsert([Record(id: "x", ["int": "text"])], into: "items") } catch {
+                        // Nothing of it may be kept, whether the rest is or not.
+                    }
+                    do { _ = try transaction.insert(Record(id: "x", ["int": "text"]), into: "folding") } catch {
+                        // The same.
+                    }
+                }
+            } catch is StoreError {
+                // A store may roll everything back.
+            }
             do {
                 try await store.upsert([Record(id: "x"), Record(id: "y", ["int": "text"])], table: "items")
             } catch is StoreError {

@@ -34,9 +34,10 @@ extension StoreRules {
             }
             // What a killed process left beside its content, such as a lock, may be replaced; its content is what counts.
             let store = try await trial.reopen()
-            for table in ["items", "other"] {
-                let rows = try await store.read(Query(table)).records
-                trial.expectRows(rows, numberedRows(after: 12), "rows of '\(table)', opened with the right key at last")
+            for table in [TableDefinition.items, .other] {
+                let rows = try await store.read(Query(table.name)).records
+                let expected = numberedRows(after: 12, in: table)
+                trial.expectRows(rows, expected, "rows of '\(table.name)', opened with the right key at last")
             }
         },
         rule(

@@ -42,13 +42,14 @@ extension StoreRules {
             "compute.division-by-zero",
             "The quotient of two numbers: of whole numbers without its fraction. Null for a division by zero.",
             in: "QueryOperator",
-            "Divides numbers of all three types by zero, and takes the remainder; and the smallest number by -1.",
+            "Divides numbers of all three types by zero, and the smallest number by -1, and takes the remainders.",
             row: ["int": 7, "double": 0.5, "decimal": .decimal("1.5")],
             true: {
                 [
                     Column("int") / 0 == .null, Column("int") % 0 == .null, Column("double") / 0.0 == .null,
                     Column("decimal") / .decimal("0.0") == .null, (Column("int") - 7) / 0 == .null,
-                    (Column("int") * 0 + .int64(.min)) / -1 == .null,
+                    (Column("int") * 0 + .int64(.min)) / -1 == .null, (Column("int") * 0 + .int64(.min)) % -1 == 0,
+                    Column("double") % 0.0 == .null, Column("decimal") % .decimal("0.0") == .null,
                 ]
             }
         ),
@@ -58,14 +59,16 @@ extension StoreRules {
                 + " rounded as IEEE 754"
                 + " says; null when it is not finite.",
             in: "QueryExpression",
-            "Computes with doubles, with doubles and whole numbers, and beyond the largest double.",
+            "Computes with doubles, with doubles and whole numbers, and beyond the largest double; remainders have the sign of the"
+                + " first number.",
             row: ["int": 3, "double": 0.1],
             true: {
                 let double = Column("double")
                 return [
                     double + 0.2 == 0.30000000000000004, double * 3 == 0.30000000000000004, double / 2 == 0.05,
                     Column("int") / 2.0 == 1.5, double * 1e308 * 100.0 == .null, Column("int") + 0.5 == 3.5,
-                    double - double == 0.0,
+                    double - double == 0.0, (Column("int") - 10) % 2.0 == -1.0, (Column("int") + 4) % -2.0 == 1.0,
+                    (double - 5.1) % 1.5 == -0.5, (Column("int") - 4) % .double(.infinity) == -1.0,
                 ]
             }
         ),
@@ -88,7 +91,8 @@ extension StoreRules {
                     ),
                     decimal - .decimal("0.0000000000000000000000000000000000000001")
                         == .decimal("0.0999999999999999999999999999999999999999"),
-                    decimal % .decimal("0.03") == .decimal("0.01"),
+                    decimal % .decimal("0.03") == .decimal("0.01"), (-decimal) % .decimal("0.03") == .decimal("-0.01"),
+                    decimal % .decimal("-0.03") == .decimal("0.01"),
                     .comparison(
                         .operation(.value(.decimal("1.0000000000000000000000000000000005")), .divide, .value(1)),
                         .equal,

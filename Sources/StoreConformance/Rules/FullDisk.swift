@@ -158,7 +158,8 @@ extension Trial where Subject == StoreSubject {
         let tables = try await store.read { reader in
             try ["items", "folding", "other"].map { try reader.records(Query($0)) }
         }
-        let items = written.items.sorted { $0.key < $1.key }.map { row($0.key, $0.value) }
+        let items = written.items.sorted { $0.key < $1.key }
+            .map { TableDefinition.items.filled(row($0.key, $0.value)) }
         expectRows(tables[0], items, "rows of 'items' \(input)")
         for (name, rows, ids) in [("folding", tables[1], written.folding), ("other", tables[2], written.other)] {
             expectIDs(rows, ids.sorted().map { .string($0) }, "rows of '\(name)' \(input)")

@@ -137,7 +137,7 @@ extension StoreRules {
     private static func states(beginningWith empty: [String: [Record]], transactions: Int) -> [[String: [Record]]] {
         (0...transactions)
             .map { count in
-                let rows = numberedRows(after: count).map(\.withoutNulls)
+                let rows = numberedRows(after: count, in: .items).map(\.withoutNulls)
                 return empty.merging(["items": rows, "other": rows]) { $1 }
             }
     }

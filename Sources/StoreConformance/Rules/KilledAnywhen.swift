@@ -79,8 +79,9 @@ extension StoreRules {
             )
             return nil
         }
-        trial.expectRows(tables[0], numberedRows(after: count), input + ": rows of 'items'")
-        trial.expectRows(tables[1], numberedRows(after: count), input + ": rows of 'other'")
+        for (table, rows) in zip([TableDefinition.items, .other], tables) {
+            trial.expectRows(rows, numberedRows(after: count, in: table), input + ": rows of '\(table.name)'")
+        }
         // The next process goes on from there.
         try Notes.set(count, trial)
         return noted
@@ -107,12 +108,12 @@ extension StoreRules {
         }
     }
 
-    /// The rows of either table after so many of those transactions, by their ids.
-    static func numberedRows(after count: Int) -> [Record] {
+    /// The rows of a table after so many of those transactions, by their ids.
+    static func numberedRows(after count: Int, in table: TableDefinition) -> [Record] {
         guard count > 0 else { return [] }
         let rows = (max(0, count - 3)..<count).map { numberedRow(.string("\($0)"), $0) }
         let all = rows + [numberedRow("last", count - 1)]
-        return all.sorted { ($0.id.stringValue ?? "") < ($1.id.stringValue ?? "") }
+        return all.sorted { ($0.id.stringValue ?? "") < ($1.id.stringValue ?? "") }.map { table.filled($0) }
     }
 
     private static func numberedRow(_ id: RecordID, _ number: Int) -> Record {

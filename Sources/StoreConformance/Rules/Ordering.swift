@@ -54,7 +54,7 @@ extension StoreRules {
             "order.several-columns",
             "What rows are ordered by, the first entry first.",
             in: "Query",
-            "Orders by two columns in opposite directions, and by one column twice."
+            "Orders by two columns in opposite directions, by one column twice, and by four and five columns."
         ) { trial in
             let rows = [("a", 1, "x"), ("b", 2, "x"), ("c", 1, "y"), ("d", 2, "y")]
                 .map { Record(id: .string($0.0), ["int": .int64(Int64($0.1)), "text": .string($0.2)]) }
@@ -69,6 +69,25 @@ extension StoreRules {
                 ids: ["c", "d", "a", "b"]
             )
             try await world.expect(query.ordered(by: "int").ordered(by: "int", .descending), ids: ["a", "c", "b", "d"])
+            // Each row has a value in one column more than the row before.
+            let columns = ["bool", "double", "version", "int", "text"]
+            let deep = try await QueryWorld(
+                trial,
+                (0...5)
+                    .map { same in
+                        var row = Record(
+                            id: .string("\(same)"),
+                            ["bool": true, "double": 0.5, "version": "b", "int": 7, "text": "b"]
+                        )
+                        for column in columns.dropFirst(same) { row[column] = .null }
+                        return row
+                    }
+            )
+            for count in 4...5 {
+                let query = columns.prefix(count).reduce(query) { $0.ordered(by: $1, .descending) }
+                let last: [RecordID] = count == 4 ? ["4", "5"] : ["5", "4"]
+                try await deep.expect(query, ids: last + ["3", "2", "1", "0"])
+            }
         },
         rule(
             "order.by-id",
@@ -116,8 +135,8 @@ extension StoreRules {
             "order.dates-and-bytes",
             "Dates compare by their milliseconds, bytes byte for byte, and JSON by the bytes of its text.",
             in: "Query",
-            "Orders dates from before the year 1 to beyond 9999, as instants and not as text, and bytes above and below"
-                + " 128."
+            "Orders dates from before the year 1 to beyond 9999, as instants and not as text, bytes above and below 128, and JSON"
+                + " with white space and without."
         ) { trial in
             let dates: [Int64] = [0, .max, -1, 253_402_300_800_000, .min, -62_135_596_800_001, 1]
             let bytes: [[UInt8]] = [[127], [128], [], [0, 255], [0], [255], [1]]
@@ -129,6 +148,9 @@ extension StoreRules {
             try await world.expect(query.ordered(by: "date"), ids: ["4", "5", "2", "0", "6", "3", "1"])
             try await world.expect(query.ordered(by: "date", .descending), ids: ["1", "3", "6", "0", "2", "5", "4"])
             try await world.expect(query.ordered(by: "bytes"), ids: ["2", "4", "3", "6", "0", "1", "5"])
+            let json = [#"{"a":0}"#, #"{ "a":1}"#, #"{"a": 2}"#, "10", "9", #"{"A":3}"#].map { FieldValue.json($0) }
+            let other = try await QueryWorld(trial, QueryWorld.rows("json", json))
+            try await other.expect(query.ordered(by: "json"), ids: ["3", "4", "1", "5", "2", "0"])
         },
         rule(
             "order.many-rows",

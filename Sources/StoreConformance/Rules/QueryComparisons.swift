@@ -31,7 +31,10 @@ extension StoreRules {
 
     private static let comparedValues: [(String, [FieldValue])] = [
         ("bool", [false, true]), ("int", [-2, 0, 1, 10, 9]), ("double", [-0.5, 0.0, 0.1, 10.0, 9.0]),
-        ("decimal", [.decimal("-0.5"), .decimal("1"), .decimal("10"), .decimal("9"), .decimal("1.00")]),
+        (
+            "decimal",
+            [.decimal("-0.5"), .decimal("1"), .decimal("10"), .decimal("9"), .decimal("1.00"), .decimal("1e+1")]
+        ),
         ("text", ["", "a", "A", "b", "é"]), ("date", [.date(-1), .date(0), .date(1)]),
         ("bytes", [.bytes([]), .bytes([0]), .bytes([0, 1]), .bytes([255])]), ("json", [.json("1"), .json("[]")]),
         ("version", ["1", "10", "9"]), ("deleted", [false, true]),

@@ -82,6 +82,13 @@ extension StoreRules {
             try await world.expect(Column("decimal") < .double(.infinity), ids: ["0", "1"])
             try await world.expect(Column("double") == .double(.nan), ids: [])
             try await world.expect(Column("double") != .double(.nan), ids: ["0", "1", "2"])
+            for column in ["double", "decimal", "int"] {
+                for comparison: QueryComparison in [.less, .lessOrEqual, .greater, .greaterOrEqual] {
+                    try await world.expect(.comparison(.column(column), comparison, .value(.double(.nan))), ids: [])
+                    try await world.expect(.comparison(.value(.double(.nan)), comparison, .column(column)), ids: [])
+                }
+            }
+            try await world.expect(Column("double").isAny(of: [.double(.nan), 0]), ids: ["2"])
         },
         rule(
             "query.decimals",

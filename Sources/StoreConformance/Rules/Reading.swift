@@ -23,7 +23,7 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore()
             let rows = [Record(id: "a", ["int": 1]), Record(id: "b")]
-            try await trial.expectStored(rows, exactNulls: true, in: .items, store)
+            try await trial.expectStored(rows, in: .items, store)
         },
         rule(
             "read.id-exact-case",

@@ -88,9 +88,8 @@ extension StoreRules {
             let store = try await trial.reopen(schema)
             var rows = texts.rows.map { row in
                 let title = row["other"]?.stringValue.map { FieldValue.string("Straße " + $0) } ?? .null
-                return Record(
-                    id: row.id,
-                    ["body": row["text"] ?? .null, "other": row["other"] ?? .null, "title": title]
+                return letters.filled(
+                    Record(id: row.id, ["body": row["text"] ?? .null, "other": row["other"] ?? .null, "title": title])
                 )
             }
             try await trial.expectSearches(store, letters, rows, "after a migration")
@@ -98,7 +97,7 @@ extension StoreRules {
                 rows[index]["body"] = "日本 a"
                 rows[index]["title"] = .null
             }
-            rows.append(Record(id: "new", ["body": "Milk", "other": .null, "title": "ab"]))
+            rows.append(letters.filled(Record(id: "new", ["body": "Milk", "title": "ab"])))
             try await store.upsert(rows, table: "letters")
             try await trial.expectSearches(store, letters, rows, "written after a migration")
         },

@@ -8,9 +8,13 @@ extension StoreRules {
             "search.folded-comparison",
             "Text without differences of case, accents and the like",
             in: "QueryFunction",
-            "Compares folded text: case, accents, widths and ligatures do not count."
+            "Compares folded text, looks it up in lists, and compares one of 6,000 bytes: case, accents, widths and ligatures do"
+                + " not count."
         ) { trial in
-            let texts: [FieldValue] = ["Łódź", "lodz", "STRASSE", "straße", "ﬁn", "e\u{301}", "\u{C9}", .null, "ＡＢＣ"]
+            let long = String(repeating: "\u{C9}", count: 3_000)
+            let texts: [FieldValue] = [
+                "Łódź", "lodz", "STRASSE", "straße", "ﬁn", "e\u{301}", "\u{C9}", .null, "ＡＢＣ", .string(long),
+            ]
             let world = try await QueryWorld(trial, QueryWorld.rows("text", texts))
             try await world.expect(Column("text").folded == "LODZ", ids: ["0", "1"])
             try await world.expect(Column("text").folded == "Straße", ids: ["2", "3"])
@@ -18,7 +22,11 @@ extension StoreRules {
             try await world.expect(Column("text").folded == "e", ids: ["5", "6"])
             try await world.expect(Column("text").folded == "abc", ids: ["8"])
             try await world.expect(Column("text").folded == .null, ids: ["7"])
-            try await world.expect(Column("int").folded == .null, ids: (0..<9).map { .string("\($0)") })
+            try await world.expect(Column("int").folded == .null, ids: (0..<10).map { .string("\($0)") })
+            try await world.expect(Column("text").folded.isAny(of: ["x", "LÓDŹ"]), ids: ["0", "1"])
+            try await world.expect(Column("text").folded.isAny(of: ["Straße", .null]), ids: ["2", "3", "7"])
+            let folded = FieldValue.string(String(repeating: "e", count: 3_000))
+            try await world.expect(Column("text").folded == folded, ids: ["9"])
         },
         rule(
             "search.folded-match",
@@ -38,7 +46,8 @@ extension StoreRules {
             "search.words",
             "Whether all words of a text are found in one or several columns, in any order.",
             in: "QueryPredicate",
-            "Looks for words in one column and in two, as beginnings and as whole words, and for a text without words."
+            "Looks for words in one column and in two, as beginnings and as whole words, and for a text without words; and for nine"
+                + " words in four columns, where the last word and the last column decide, searchable and not."
         ) { trial in
             let rows = [
                 Record(id: "0", ["text": "Fresh milk and bread", "version": "Monday"]),
@@ -54,6 +63,7 @@ extension StoreRules {
             try await world.expect(.matches(words: "milk fresh", in: ["text", "version"]), ids: ["0", "1"])
             try await world.expect(Column("text").matches(words: " - "), ids: ["0", "1", "2", "3"])
             try await world.expect(!Column("text").matches(words: "bread"), ids: ["1", "3"])
+            for isSearchable in [true, false] { try await expectWordsInFourColumns(trial, isSearchable) }
         },
         rule(
             "search.folded-order",
@@ -149,4 +159,33 @@ extension StoreRules {
             try await world.expect(Query("notes").ordered(by: "text", folded: true), ids: ["b", "a", "c"])
         },
     ]
+
+    /// Looks for words that are spread over all columns of a table.
+    private static func expectWordsInFourColumns(_ trial: StoreTrial, _ isSearchable: Bool) async throws {
+        let columns = ["a", "b", "c", "d"]
+        let table = TableDefinition(
+            "notes",
+            columns: columns.map { .init($0, .string, isSearchable: isSearchable) }
+        )
+        let texts = [
+            ["one two", "three four", "five six", "seven eight nine"],
+            ["nine eight", "seven six five", "four", "three two one"],
+            ["one two", "three four", "five six", "seven eight"],
+            ["one two three", "four five six", "seven eight", "ten"],
+        ]
+        let rows = texts.enumerated()
+            .map { index, texts in
+                Record(
+                    id: .string("\(index)"),
+                    Dictionary(uniqueKeysWithValues: zip(columns, texts.map { .string($0) }))
+                )
+            }
+        let world = try await QueryWorld(trial, rows, in: table)
+        let words = "one two three four five six seven eight nine"
+        for match in [WordMatch.wholeWords, .prefixes] {
+            try await world.expect(.matches(words: words, in: columns, match), ids: ["0", "1"])
+            try await world.expect(.matches(words: "ten one", in: columns, match), ids: ["3"])
+            try await world.expect(.matches(words: words, in: ["a", "b", "c"], match), ids: [])
+        }
+    }
 }

@@ -8,8 +8,9 @@ extension StoreRules {
             "concurrency.snapshot-of-everything",
             "Every method sees the state of one instant, plus what the same transaction wrote before.",
             in: "StoreReadBackend",
-            "While another task raises the number in ten rows, in their searchable texts and in an operation, reads it within one"
-                + " read as a row, a sum, a group, a word, a state and, with SQL, by a statement, twice: it is one number."
+            "While another task raises the number in nine rows or ten, which it inserts and deletes, in their searchable texts and"
+                + " in an operation, which comes and goes, reads it within one read as a row, a count, a sum, a group, a word, a state"
+                + " and, with SQL, by a statement, twice: it is one number."
         ) { trial in
             let store = try await trial.makeStore([.counted])
             let hasSQL = store.capabilities.contains(.sql)
@@ -51,22 +52,25 @@ extension StoreRules {
             "concurrency.rollback-of-everything",
             "sees the state of one instant: never half a transaction",
             in: "SyncContextDataSource",
-            "Reads a number in all of these ways beside transactions that write another one and are rolled back: none of them ever"
-                + " gives the other one."
+            "Reads a number in all of these ways beside transactions that write another one, insert a row and delete an operation,"
+                + " or the other way round, and are rolled back: none of them ever gives the other one."
         ) { trial in
             let store = try await trial.makeStore([.counted])
             let hasSQL = store.capabilities.contains(.sql)
-            try await store.write { try $0.setNumber(1) }
-            try await readBesideRollbacks(of: store, transactions: 10, readers: 2, reads: 20) { transaction in
-                try transaction.setNumber(2)
-            } read: {
-                let seen = try await store.read { try $0.look(for: 1, hasSQL: hasSQL) }
-                trial.expect(
-                    seen.isEmpty,
-                    "read a number in several ways beside transactions that are rolled back",
-                    expected: "the number from before in all of them",
-                    got: seen.joined(separator: ", ")
-                )
+            // With 6 a row more and no operation, with 5 and 7 the other way round.
+            for (number, other) in [(5, 6), (6, 7)] as [(Int64, Int64)] {
+                try await store.write { try $0.setNumber(number) }
+                try await readBesideRollbacks(of: store, transactions: 10, readers: 2, reads: 20) { transaction in
+                    try transaction.setNumber(other)
+                } read: {
+                    let seen = try await store.read { try $0.look(for: number, hasSQL: hasSQL) }
+                    trial.expect(
+                        seen.isEmpty,
+                        "read a number in several ways beside transactions that are rolled back",
+                        expected: "the number from before in all of them",
+                        got: seen.joined(separator: ", ")
+                    )
+                }
             }
         },
     ]
@@ -81,15 +85,30 @@ extension TableDefinition {
 }
 
 extension StoreTransaction {
-    /// Writes a number in all of its forms. Whether it is even is what the state of a row says.
+    /// Writes a number in all of its forms: the last row is there with every other one, an operation with two of three.
     fileprivate mutating func setNumber(_ number: Int64) throws {
+        let count = Counted.rows(number)
         try upsert(
-            (0..<10).map { Record(id: .string("\($0)"), ["int": .int64(number), "text": .string("word\(number)")]) },
+            (0..<count)
+                .map { Record(id: .string("\($0)"), ["int": .int64(number), "text": .string("word\(number)")]) },
             into: "counted"
         )
-        let operation = StateWorld.Operation(stored: number % 2 == 0 ? 0 : 3, state: .pending)
+        if count < 10 { _ = try delete(["9"], from: "counted") }
+        let state = Counted.state(number)
+        guard state != .synced else {
+            _ = try delete([1], from: SystemTables.operations.name)
+            return
+        }
+        let operation = StateWorld.Operation(stored: state == .pending ? 0 : 3, state: state)
         try upsert([StateWorld.operation(1, "0", in: .counted, operation)], into: SystemTables.operations.name)
     }
+}
+
+/// What comes with a number.
+private enum Counted {
+    static func rows(_ number: Int64) -> Int64 { number % 2 == 0 ? 10 : 9 }
+
+    static func state(_ number: Int64) -> SyncState { [.synced, .failed, .pending][Int(number % 3)] }
 }
 
 extension StoreReader {
@@ -98,15 +117,18 @@ extension StoreReader {
     /// What does not fit a number, in words.
     fileprivate mutating func look(for number: Int64, hasSQL: Bool) throws -> [String] {
         let rows = Query("counted")
+        let (rowCount, state) = (Counted.rows(number), Counted.state(number))
         var found: [(String, String, String)] = [("the row", "\(try self.number())", "\(number)")]
         let sums = try aggregate(rows.aggregating(.sum(of: "int"), .count))
-        found.append(("sum and count", "\(sums.map(\.values))", "\([[FieldValue.int64(number * 10), 10]])"))
+        let sum = FieldValue.int64(number * rowCount)
+        found.append(("sum and count", "\(sums.map(\.values))", "\([[sum, FieldValue.int64(rowCount)]])"))
+        found.append(("the count of all rows", "\(try count(rows))", "\(rowCount)"))
         let groups = try aggregate(rows.aggregating(.count, by: "int"))
         found.append(("groups", "\(groups.map(\.group))", "\([FieldValue.int64(number)])"))
         let words = try count(rows.filtered(by: Column("text").matches(words: "word\(number)", .wholeWords)))
-        found.append(("rows with its word", "\(words)", "10"))
+        found.append(("rows with its word", "\(words)", "\(rowCount)"))
         let states = try records(rows.filtered(by: Column("id") == "0").includingSyncStates()).map(\.syncState)
-        found.append(("the state", "\(states)", "\([SyncState?.some(number % 2 == 0 ? .pending : .failed)])"))
+        found.append(("the state", "\(states)", "\([SyncState?.some(state)])"))
         if hasSQL {
             let ends = try self.rows("SELECT min(int) AS a, max(int) AS b FROM counted").map(\.values)
             found.append(("by a statement", "\(ends)", "\([[FieldValue.int64(number), .int64(number)]])"))

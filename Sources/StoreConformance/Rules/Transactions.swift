@@ -172,7 +172,7 @@ extension StoreRules {
             "transaction.cancelled-before",
             "A task that is cancelled before its transaction began gets `CancellationError` and nothing happens.",
             in: "SyncContextDataSource",
-            "Writes and reads in a task that is cancelled already."
+            "Writes and reads in a task that is cancelled already, in closures, and by id and by query without one."
         ) { trial in
             let store = try await trial.makeStore()
             let ran = Mutex(0)
@@ -180,15 +180,17 @@ extension StoreRules {
             let outcomes = await Task {
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
                 var outcomes: [String] = []
-                for writes in [true, false] {
+                for call in 0..<4 {
                     do {
-                        if writes {
+                        switch call {
+                        case 0:
                             try await store.write { transaction in
                                 box.value.withLock { $0 += 1 }
                                 try transaction.upsert([Record(id: "a")], into: "items")
                             }
-                        } else {
-                            try await store.read { _ in box.value.withLock { $0 += 1 } }
+                        case 1: try await store.read { _ in box.value.withLock { $0 += 1 } }
+                        case 2: _ = try await store.read(table: "items", itemID: "b")
+                        default: _ = try await store.read(Query("items").limited(to: 1))
                         }
                         outcomes.append("no error")
                     } catch {
@@ -200,8 +202,8 @@ extension StoreRules {
             .value
             trial.expect(
                 outcomes,
-                equals: ["CancellationError", "CancellationError"],
-                "a write and a read in a task that was cancelled before"
+                equals: [String](repeating: "CancellationError", count: 4),
+                "a write, a read, and reads by id and by query in a task that was cancelled before"
             )
             trial.expect(box.value.withLock { $0 }, equals: 0, "closures run by a cancelled task")
             trial.expectRow(try await store.read(table: "items", itemID: "a"), nil, "the row a cancelled task wrote")

@@ -125,6 +125,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         ),
         FileMutant("schema.retyped-column", "opens with columns of other types", \.acceptsAnyType),
         FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way", \.acceptsAnyType),
+        FileMutant("schema.undeclared-table-retyped", "declares a table anew that was away", \.acceptsAnyType),
         FileMutant("schema.retyped-column", "adds tables before it refuses a schema", \.touchesBeforeRefusing),
         FileMutant("schema.undeclared-column", "refuses to open without a column", \.refusesDroppedColumns),
         FileMutant("schema.adds-columns", "gives no null for a new column") {
