@@ -133,7 +133,7 @@ struct CaseCollisionTests {
             try await remake(world)
             let report = try await laptop.context.pull(laptop.table, queryID: "all", options: .init(order: .pullOnly))
             #expect(report.setAside.isEmpty && report.skipped == 1)
-            #expect(try await laptop.context.push().conflicts == 1)
+            #expect(try await laptop.context.push().conflicts.count == 1)
             let error = try await laptop.onlyError()
             #expect(error.serverItem?["text"] == "of K1")
             #expect(world.onServer() == ["K1": "of K1"])
