@@ -176,6 +176,7 @@ struct RequestSender: Sendable {
             let isThere = version == nil || found == nil || found == version
             return isThere ? .notDeleted(in: table) : PushAnswer(.unfit(version: found), error)
         } catch let error as RemoteError where error.code != .refused || error.isWebPage {
+            if error.isPerhapsAboutTheAddress { try await confirm(table) }
             var answer = PushAnswer(error, to: .lookUp)
             // It says nothing about the deletion.
             if case .aborted = answer.answer {
