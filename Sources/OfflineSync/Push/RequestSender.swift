@@ -62,7 +62,12 @@ struct RequestSender: Sendable {
                 return try await exchange()
             } catch let error as RemoteError {
                 if error.isPerhapsAboutTheAddress { try await confirm(table) }
-                return PushAnswer(error, to: request)
+                var answer = PushAnswer(error, to: request)
+                // Where the server chooses ids, a look-up is all that was refused.
+                if table.assignsIDs, request.isNewTombstone, case .refused = answer.answer {
+                    answer.answer = .refused(provesNothingWasDone: false)
+                }
+                return answer
             }
         } catch let error as RemoteError {
             // The table did not answer, so nothing is believed of its rows. What it said is no answer to the request.
@@ -199,7 +204,7 @@ extension PushAnswer {
     ///   - request: What was sent.
     fileprivate init(_ error: RemoteError, to request: ItemRequest<Record>) {
         switch error.code {
-        case .conflict where request.isInsert && error.isAboutAnotherColumn:
+        case .conflict where (request.isInsert || request.isNewTombstone) && error.isAboutAnotherColumn:
             self.init(.refused(provesNothingWasDone: true), error)
         case .conflict:
             let unfit = error.unfitCause.map { ItemAnswer<Record>.unfit(version: $0.serverRecord?.version) }
@@ -216,6 +221,8 @@ extension PushAnswer {
             )
         case .storedUnderAnotherID: self.init(.storedUnderAnotherID, error)
         case .serverFailure, .invalidResponse: self.init(.failed, error)
+        case _ where request.isNewTombstone:
+            self.init(.refused(provesNothingWasDone: error.isAboutTheContent), error)
         default: self.init(.refused(provesNothingWasDone: error.provesNothingWasDone), error)
         }
     }
@@ -239,6 +246,9 @@ extension PushAnswer {
 
 extension ItemRequest {
     fileprivate var isInsert: Bool { if case .insert = self { true } else { false } }
+
+    /// Whether a row is to be made as a deleted one.
+    fileprivate var isNewTombstone: Bool { if case .tombstone(_, version: nil) = self { true } else { false } }
 
     /// Whether a row is written, which the answer shows.
     fileprivate var isOfRow: Bool {
@@ -294,6 +304,14 @@ extension RemoteError {
         case 403, 408, 413, 429: false
         case .some(let status): (400...499).contains(status)
         }
+    }
+}
+
+extension RemoteError {
+    /// Whether the service refuses what is in the row, so that it refuses every request with that: it is not valid, or cannot
+    /// even be said. Other statuses may be about this one request.
+    fileprivate var isAboutTheContent: Bool {
+        provesNothingWasDone && (code == .invalidRequest || status == 400 || status == 422)
     }
 }
 
