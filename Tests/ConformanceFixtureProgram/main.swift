@@ -45,6 +45,7 @@ func status() async -> Int32 {
     switch subject {
     case "hangs": faults.store.sleepsForever = true
     case "blocks": faults.store.blocksForever = true
+    case "local time": faults = .inLocalTime
     case "traps":
         // Only one rule of the chapter reads with the id it traps at.
         faults.record = { id, table, inner in

@@ -32,6 +32,12 @@ struct ProgramTests {
         #expect(report.results.count == StoreRules.all.count { $0.id.hasPrefix("read.") })
     }
 
+    @Test("runs rules in another zone than that of build machines: what takes the machine's for UTC shows")
+    func zone() async throws {
+        let output = try await FixtureProgram.run(["local time", "--json", "--rule", "compute.date-parts"])
+        #expect(try output.json().status(of: "compute.date-parts") == "failed", "\(output.text)")
+    }
+
     @Test("lets a store want to be opened again after a full disk")
     func openedAgain() async throws {
         let output = try await FixtureProgram.run(["file, to be opened again", "--json", "--rule", "failure.disk-full"])

@@ -1,3 +1,4 @@
+import Foundation
 import ReferenceStore
 import SyncContract
 
@@ -111,4 +112,19 @@ extension Mutant {
             }
         },
     ]
+}
+
+extension Faults {
+    /// Takes hours in the zone of the machine: right where that is UTC.
+    package static var inLocalTime: Faults {
+        var faults = Faults()
+        let offset = Int64(TimeZone.current.secondsFromGMT() / 3_600)
+        faults.testing { leaf in
+            guard case .comparison(.function(.hour, let date), let comparison, .value(.int64(let hour))) = leaf else {
+                return leaf
+            }
+            return .comparison(.function(.hour, date), comparison, .value(.int64((hour - offset + 24) % 24)))
+        }
+        return faults
+    }
 }
