@@ -10,26 +10,31 @@ extension StoreRules {
             "durability.killed-in-commit",
             survives,
             in: "SyncContextDataSource",
-            "Three processes, one after the other, merge 200 rows of two tables, one of them of 3 MB, in one transaction and are killed in the commit of"
-                + " another such one: when a file of the store has changed, or at a random instant of the time that the first"
-                + " took. The first is there, and all of the other or nothing; a row that is written afterwards is there after"
-                + " closing and opening.",
+            "Four processes, one after the other, merge 200 rows of two tables in one transaction and are killed in the commit of"
+                + " another such one: where a file of the store would get longer than a part of it, or at a random instant of the"
+                + " time that the first took. The first is there, and all of the other or nothing; a row that is written"
+                + " afterwards is there after closing and opening.",
             needs: "durable",
             drills: [
                 "writer": { trial in
                     let store = try await trial.reopen()
                     let number = try await store.read { try $0.record("0", in: "items")?["int"]?.int64Value ?? 0 }
+                    let lengths = try trial.fileLengths()
                     let end = Shared(Mutex(ContinuousClock.now))
                     try await store.write { transaction in
                         try writeAll(number + 1, &transaction)
                         end.value.withLock { $0 = .now }
                     }
                     let length = ContinuousClock.now - end.value.withLock { $0 }
-                    let plan = try trial.plan
-                    let folder = trial.folder
-                    try await store.write { transaction in
-                        try writeAll(number + 2, &transaction)
-                        killThisProcess(plan, folder, length)
+                    let limit = try trial.fileLimit(try trial.part, lengths, try trial.fileLengths())
+                    let instant = length * (try trial.part)
+                    do {
+                        try await store.write { transaction in
+                            try writeAll(number + 2, &transaction)
+                            if let limit { try killThisProcess(beyond: limit) } else { killThisProcess(after: instant) }
+                        }
+                    } catch is StoreError {
+                        // It commits in another thread, and was told that its file has become too long. It is killed now.
                     }
                 }
             ]
@@ -39,14 +44,11 @@ extension StoreRules {
             try await store.write { try writeAll(1, &$0) }
             try await trial.close(store)
             var number: Int64 = 1
-            for process in 1...3 {
-                try trial.write(
-                    process % 2 == 1
-                        ? Plan(waitsForFiles: true, part: Double.random(in: 0..<(0.02), using: &random))
-                        : Plan(waitsForFiles: false, part: Double.random(in: 0..<1, using: &random))
-                )
+            for process in 1...4 {
+                let part = Double.random(in: 0..<1, using: &random)
+                try trial.write(Plan(limitsFiles: process < 4, part: part))
                 try await trial.runKilled("writer")
-                let name = "process \(process) of 3, killed in a commit"
+                let name = "process \(process) of 4, killed in a commit"
                 let left = try await trial.reopen()
                 let numbers = try await numbers(in: left)
                 guard numbers == [number + 1] || numbers == [number + 2] else {
@@ -72,69 +74,85 @@ extension StoreRules {
     ]
 
     private static func writeAll(_ number: Int64, _ transaction: inout StoreTransaction) throws {
-        // One long value, so that a commit takes a while, and many rows.
-        let text = FieldValue.string(text(number, 500))
-        let rows = (0..<100).map { Record(id: .string("\($0)"), ["int": .int64(number), "text": text]) }
+        let rows = (0..<100).map { Record(id: .string("\($0)"), ["int": .int64(number), "text": text(number)]) }
         for table in ["items", "other"] { try transaction.upsert(rows, into: table) }
-        try transaction.upsert([Record(id: "0", ["text": .string(Self.text(number, 3_000_000))])], into: "other")
     }
 
-    private static func text(_ number: Int64, _ length: Int) -> String {
-        String(decoding: [UInt8](repeating: UInt8(48 + abs(number) % 10), count: length), as: UTF8.self)
-    }
+    private static func text(_ number: Int64) -> FieldValue { .string(String(repeating: "\(number) ", count: 500)) }
 
     /// The numbers in the rows of both tables, and such below 0 where rows are missing or differ from their text.
     private static func numbers(in store: any SyncContextDataSource) async throws -> Set<Int64> {
-        let (items, others) = try await store.read { (try $0.records(Query("items")), try $0.records(Query("other"))) }
-        let numbers = (items + others.dropFirst())
-            .map { row -> Int64 in
-                let number = row["int"]?.int64Value ?? -1
-                return row["text"]?.stringValue == text(number, 500) ? number : -2
-            }
-        let number = others.first?["int"]?.int64Value ?? -1
-        let isWhole = others.first?["text"]?.stringValue == text(number, 3_000_000)
-        return Set(numbers + [isWhole ? number : -2] + (items.count == 100 && others.count == 100 ? [] : [-3]))
+        let rows = try await store.read { try $0.records(Query("items")) + $0.records(Query("other")) }
+        let numbers = rows.map { row in
+            let number = row["int"]?.int64Value ?? -1
+            return row["text"] == text(number) ? number : -2
+        }
+        return Set(numbers + (rows.count == 200 ? [] : [-3]))
     }
 
-    /// Lets a thread end this process in the commit that begins now.
-    private static func killThisProcess(_ plan: Plan, _ folder: String, _ length: Duration) {
-        let before = state(of: folder)
+    /// Lets a thread end this process when a time is over.
+    private static func killThisProcess(after time: Duration) {
+        let clock = ContinuousClock()
+        let instant = clock.now + time
         Thread.detachNewThread {
-            let clock = ContinuousClock()
-            let latest = clock.now + length * 2
-            if plan.waitsForFiles {
-                while state(of: folder) == before, clock.now < latest {}
-            }
-            let instant = clock.now + length * plan.part
             while clock.now < instant { _ = sched_yield() }
             ConformanceRunner.killThisProcess()
         }
     }
 
-    /// The files of a folder, with their lengths and dates.
-    private static func state(of folder: String) -> [String] {
-        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return names.map { name in
-            // A file that was there a moment ago may be gone.
-            let values = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-            return "\(name) \(values?[.size] ?? 0) \(values?[.modificationDate] ?? 0)"
-        }
+    /// Lets this process end where it has written a part of what a file would be longer by.
+    private static func killThisProcess(beyond length: Int) throws {
+        #if os(Linux) || os(macOS)
+        try FileSize.limit(to: length)
+        signal(SIGXFSZ) { _ in kill(getpid(), SIGKILL) }
+        // Threads of the pool are told of no signal.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGXFSZ)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        #endif
     }
 }
 
 /// When a process is to die in a commit.
 private struct Plan: Codable, Sendable {
-    var waitsForFiles: Bool
-    /// What part of a commit's length it lives then.
+    /// Whether it dies of what it writes, or of its time.
+    var limitsFiles: Bool
+    /// The part of what a commit writes, or of the time that it takes.
     var part: Double
 }
 
 extension Trial where Subject == StoreSubject {
     private var planFile: URL { URL(fileURLWithPath: folder).appendingPathComponent("plan") }
 
-    fileprivate var plan: Plan {
+    private var plan: Plan {
         get throws { try JSONDecoder().decode(Plan.self, from: Data(contentsOf: planFile)) }
     }
 
+    fileprivate var part: Double { get throws { try plan.part } }
+
     fileprivate func write(_ plan: Plan) throws { try JSONEncoder().encode(plan).write(to: planFile) }
+
+    /// The lengths of the store's files.
+    fileprivate func fileLengths() throws -> [String: Int] {
+        let folder = try place().folder
+        var lengths: [String: Int] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+            let values = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+            lengths[name] = (values[.size] as? NSNumber)?.intValue
+        }
+        return lengths
+    }
+
+    /// A length that a file of the store has in the middle of a commit, from the lengths before and after another commit: in
+    /// what the file that grew most will be longer by, or, where none did much, in one that is written anew.
+    fileprivate func fileLimit(_ part: Double, _ before: [String: Int], _ after: [String: Int]) throws -> Int? {
+        guard try plan.limitsFiles else { return nil }
+        let longest = after.values.max() ?? 0
+        let growths = after.map { (length: $0.value, growth: $0.value - (before[$0.key] ?? 0)) }
+        guard let most = growths.max(by: { $0.growth < $1.growth }), most.growth > longest / 10 else {
+            return Int(Double(longest) * part)
+        }
+        return most.length + Int(Double(most.growth) * part)
+    }
 }

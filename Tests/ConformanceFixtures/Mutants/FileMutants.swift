@@ -71,11 +71,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         },
         FileMutant("durability.killed-states", "forgets when it is opened that operations have failed", forgetFailures),
         FileMutant("state.after-opening", "opens with operations that have failed as such that wait", forgetFailures),
-        FileMutant(
-            "durability.killed-in-commit",
-            "replaces its file for one of two tables first",
-            \.savesTablesOneByOne
-        ),
+        FileMutant("durability.killed-in-commit", "writes over its file", \.writesInPlace),
         FileMutant("schema.declared-in-another-order", "exchanges two columns when it is opened") {
             $0.forgetsOnReading = { _, record in
                 var record = record

@@ -46,6 +46,7 @@ package actor FileStore: SyncContextDataSource {
         package var translatesNothing = false
         package var overlooksWaitingChanges = false
         package var savesTablesOneByOne = false
+        package var writesInPlace = false
         package var overlooksFailedWrites = false
         /// No fault: after a write that failed it wants to be opened again.
         package var endsWithFailedWrite = false
@@ -280,10 +281,11 @@ struct FileTables: Sendable {
         let bytes = faults.cipher(Array(try JSONEncoder().encode(file)))
         let new = url.appendingPathExtension("new")
         do {
-            try Data(bytes).write(to: new)
+            try Data(bytes).write(to: faults.writesInPlace ? url : new)
         } catch {
             throw StoreError(.inputOutput, "the file cannot be written", cause: error)
         }
+        guard !faults.writesInPlace else { return }
         guard unsafe rename(new.path, url.path) == 0 else {
             throw StoreError(.inputOutput, "the file cannot be replaced")
         }
