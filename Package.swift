@@ -335,7 +335,10 @@ var testTargets: [Target] {
             dependencies: ["ItemCoding", "RemoteContract", "SyncContract", "ReferenceStore"]
         ),
         .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract", "SeededNumbers"]),
-        .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        .testTarget(
+            name: "ReferenceStoreTests",
+            dependencies: ["ReferenceStore", "QueryEvaluation", "SyncContract", "SeededNumbers"]
+        ),
         // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
         .target(
             name: "SQLCipherStoreTestSupport",

@@ -6,7 +6,8 @@ internal import SyncContract
 /// The content of a file in pieces of at most 64 KiB, decrypted as they are read: `for try await piece in attachments.contents(of: id)`.
 ///
 /// A piece is read when it is asked for, so memory stays flat however slow the reader is. Each loop reads from the beginning.
-/// A piece that is not what was written is never given: the loop ends with `StoreError` of code `damaged`.
+/// A piece that is not what was written is never given: the loop ends with `StoreError` of code `damaged`, as with
+/// ``SyncAttachments/data(of:upTo:)``.
 public struct AttachmentContents: AsyncSequence, Sendable {
     /// A piece of the content, never empty.
     public typealias Element = Data
@@ -61,16 +62,27 @@ final class OpenAttachment: Sendable {
     let layout: SealedFileFormat.Layout
     private let reader: SealedFileReader
     private let gate: AttachmentGate
+    /// Is called when a chunk is damaged, and says what the reader is told.
+    private let damage: @Sendable () async -> StoreError
 
-    init(_ reader: consuming SealedFileReader, _ gate: AttachmentGate) {
+    init(
+        _ reader: consuming SealedFileReader,
+        _ gate: AttachmentGate,
+        _ damage: @escaping @Sendable () async -> StoreError
+    ) {
         layout = reader.layout
         self.reader = reader
         self.gate = gate
+        self.damage = damage
     }
 
     func content(of chunk: Int) async throws -> [UInt8] {
         try gate.check()
-        return try await FileWork.run { [self] _ in try reader.content(of: chunk) }
+        do {
+            return try await FileWork.run { [self] _ in try reader.content(of: chunk) }
+        } catch let error as StoreError where error.code == .damaged {
+            throw await damage()
+        }
     }
 }
 

@@ -70,15 +70,16 @@ final class AttachmentCore: Sendable {
         if let file = try await openHere(id) { return file }
         try await fetch([id])
         // Another file may have taken its room at this very moment.
-        if let file = try await openHere(id) { return file }
+        if let file = try await openHere(id, isFetched: true) { return file }
         throw StoreError(
             .full,
             "The attachment was removed again to make room for others; raise AttachmentOptions.spaceLimit."
         )
     }
 
-    /// The file when it is here; nil when it is to be fetched.
-    private func openHere(_ id: AttachmentID) async throws -> OpenAttachment? {
+    /// The file when it is here; nil when it is to be fetched. One that has just been fetched, and is damaged, is not fetched at
+    /// once again.
+    private func openHere(_ id: AttachmentID, isFetched: Bool = false) async throws -> OpenAttachment? {
         guard let file = try await work.file(id), file.isHere else { return nil }
         do {
             let open = try await work.open(file)
@@ -86,6 +87,9 @@ final class AttachmentCore: Sendable {
             return open
         } catch let error as StoreError where error.code == .notFound && file.isOnServer {
             try await work.change(id) { $0.isHere = false }
+            return nil
+        } catch let error as StoreError where error.code == .damaged && !isFetched {
+            guard let now = try await work.file(id), !now.isHere else { throw error }
             return nil
         }
     }

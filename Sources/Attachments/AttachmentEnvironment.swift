@@ -23,7 +23,7 @@ package struct AttachmentEnvironment: Sendable {
     ) {
         let origin = clock.now
         now = { origin.duration(to: clock.now) }
-        sleepUntil = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+        sleepUntil = { try await clock.sleepInParts(until: origin.advanced(by: $0)) }
         self.date = date
         self.random = random
         self.fileSystem = fileSystem

@@ -55,7 +55,8 @@ public final class SyncAttachments: Sendable {
     ///   - limit: How many bytes it may have at most; 64 MiB unless given.
     /// - Returns: The content.
     /// - Throws: As ``fetch(_:)``; `StoreError` with code `outOfRange` when it is longer than the limit, `damaged` when it is
-    ///   not what was written.
+    ///   not what was written. Where the server has it, it counts as not here from then on, and is fetched again: by itself, by
+    ///   ``fetch(_:)``, or when it is read next. Else what there is stays.
     public func data(of id: AttachmentID, upTo limit: Int = 64 << 20) async throws -> Data {
         let file = try await opened().open(id)
         guard file.layout.length <= limit else {
@@ -71,7 +72,8 @@ public final class SyncAttachments: Sendable {
 
     /// Fetches files, and returns when all are here. One that is here already is no work.
     ///
-    /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it.
+    /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it. One for which there is no
+    /// space (`full`) does not: what has arrived of it goes, and it waits until somebody asks for it again.
     ///
     /// - Throws: What the first one failed with: ``/RemoteContract/RemoteError``, with code `notFound` when the server does not
     ///   have it, or not whole, yet, and `otherContent` when it gives other bytes than were added here; `StoreError` when it cannot be kept here; ``/OfflineSync/SyncError`` with code

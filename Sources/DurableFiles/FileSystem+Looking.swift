@@ -57,4 +57,23 @@ extension FileSystem {
     package static func checkWritable(_ folder: String) throws(SystemCallFailure) {
         try SystemCallFailure.check("access") { unsafe access(folder, W_OK | X_OK) }
     }
+
+    /// Whether files can be created in a folder, as far as permissions go. True for one that cannot be looked at, such as one
+    /// that is missing.
+    package static func mayBeWritten(_ folder: String) -> Bool {
+        do throws(SystemCallFailure) {
+            try checkWritable(folder)
+            return true
+        } catch {
+            return ![EACCES, EPERM, EROFS].contains(error.number)
+        }
+    }
+
+    /// Whether the file system of a folder has no room left, be it for bytes or for files.
+    package static func isFull(_ folder: String) -> Bool {
+        var status = statvfs()
+        guard unsafe statvfs(folder, &status) == 0 else { return false }
+        // Those that keep no count of files say that there are none in all.
+        return status.f_bavail == 0 || (status.f_files > 0 && status.f_favail == 0)
+    }
 }

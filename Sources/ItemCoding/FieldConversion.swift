@@ -20,6 +20,16 @@ enum FieldConversion {
         return try converted(field, key, convert)
     }
 
+    /// The same in a type that is none of the standard library's, and may take a null itself.
+    static func present<Value: Decodable>(
+        _ field: FieldValue?,
+        as type: Value.Type,
+        _ key: some CodingKey
+    ) throws -> Value {
+        if let field, field.isNull, let value = NestedJSON.valueOfNull(type) { return value }
+        return try present(field, key) { try value($0, as: type, key) }
+    }
+
     /// What to read a property from which is not null.
     static func converted<Value>(
         _ field: FieldValue,

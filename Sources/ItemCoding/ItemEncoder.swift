@@ -40,7 +40,8 @@ package final class ItemEncoder {
         } catch let error as EncodingError {
             throw StoreError(
                 .invalidItem,
-                "An item of '\(encoder.table.name)' cannot be encoded.",
+                error.property.map { "Property '\($0)' of '\(encoder.table.name)' cannot be encoded." }
+                    ?? "An item of '\(encoder.table.name)' cannot be encoded.",
                 cause: error.withoutValue
             )
         }
@@ -198,18 +199,33 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
             guard let decimal = DecimalText(value.description) else { throw unfit(key, "it is not a number") }
             return .decimal(decimal)
         default:
-            let json = try NestedJSON.encode(value)
-            guard let field = try FieldValue.parse(Array(json), as: encoder.table.type(of: key.stringValue)) else {
-                throw unfit(key, "its JSON does not fit the declared column")
-            }
-            return field
+            return try nested(value, key)
         }
     }
 
-    private func unfit(_ key: Key, _ reason: String) -> StoreError {
+    private func nested(_ value: some Encodable, _ key: Key) throws -> FieldValue {
+        let json: Data
+        do {
+            json = try NestedJSON.encode(value)
+        } catch let error as EncodingError {
+            throw unfit(key, error.reason, cause: error.withoutValue)
+        }
+        let field: FieldValue?
+        do {
+            field = try FieldValue.parse(Array(json), as: encoder.table.type(of: key.stringValue))
+        } catch {
+            // `Decimal.nan` is written as NaN, which is no JSON.
+            throw unfit(key, "a number in it is not finite", cause: error)
+        }
+        guard let field else { throw unfit(key, "its JSON does not fit the declared column") }
+        return field
+    }
+
+    private func unfit(_ key: Key, _ reason: String, cause: (any Error)? = nil) -> StoreError {
         StoreError(
             .invalidItem,
-            "Property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason)."
+            "Property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason).",
+            cause: cause
         )
     }
 

@@ -165,7 +165,7 @@ private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProt
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         if type == SyncState.self, let state = try decoder.syncState() as? Value { return state }
-        return try present(key) { try FieldConversion.value($0, as: type, key) }
+        return try FieldConversion.present(decoder.presentValue(key), as: type, key)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {

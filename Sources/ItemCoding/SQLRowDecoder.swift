@@ -7,7 +7,7 @@ extension SyncContextDataSource {
     /// An item's properties are the result's columns under its coding keys. Where a column has no declared type, the
     /// property's type decides: `Decimal` comes from a decimal text or a number, `Date` from whole milliseconds since
     /// 1970, `Bool` from 0 and 1, a whole number from a double without a fraction, an enum from its raw value. A
-    /// property whose column is null or not there must be optional.
+    /// property whose column is null or not there must be optional, or where it is null of a type that takes a null itself.
     ///
     /// For stores with the capability ``StoreCapabilities/sql``; reading throws ``StoreError/Code/unsupported``
     /// otherwise.
@@ -80,7 +80,7 @@ private struct SQLRowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key, Self.whole) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try value(key) { try FieldConversion.value(Self.loosened($0, for: type), as: type, key) }
+        try FieldConversion.present(row[key.stringValue].map { Self.loosened($0, for: type) }, as: type, key)
     }
 
     private func value<Value>(_ key: Key, _ convert: (FieldValue) throws -> Value?) throws -> Value {

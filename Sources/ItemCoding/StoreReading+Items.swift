@@ -4,7 +4,8 @@ public import SyncContract
 ///
 /// An item's properties are the columns under its coding keys, and the id under `id`. `Date`, `Data`, `Decimal`, `UUID`
 /// and `URL` have types of their own; every other nested value is read from JSON. A property whose column is null or
-/// absent must be optional, or the table have an example. A property of type `SyncState`, whatever its name, receives the
+/// absent must be optional, or the table have an example; a type that takes a null itself, such as a property wrapper
+/// around an optional, gets it. A property of type `SyncState`, whatever its name, receives the
 /// state of the row.
 ///
 /// The rows of one call share a decoder: an item must not keep the one it is given beyond its `init(from:)`.

@@ -92,15 +92,15 @@ public final class SyncContext: Sendable {
     /// A table by name, with items of a `Codable` type.
     ///
     /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it, and with code
-    ///   `invalidSchema` when a property of the type does not fit the declared column of its name, and when its ids are
-    ///   UUIDs and the table tells upper from lower case in ids.
+    ///   `invalidSchema` when a property of the type does not fit the declared column of its name, when its ids are
+    ///   UUIDs and the table tells upper from lower case in ids, and when its items do not get the ids of their rows.
     public func table<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
     ) throws -> SyncTable<Item> where Item.ID: RowID {
         let definition = try definition(of: name)
         try definition.check(against: type)
-        try definition.check(idsOf: Item.ID.self)
+        try definition.check(identityOf: type)
         return SyncTable(context: self, definition: definition)
     }
 
@@ -144,7 +144,8 @@ public final class SyncContext: Sendable {
     /// behind the changes of rows that referred to the row, but for those of groups when it is of a group. While what
     /// goes before is in conflict or refused, what goes after it waits, and ``PushReport/waiting`` counts it: the next
     /// push after that is settled or given up sends it. Rows that refer to each other in a circle are sent all the
-    /// same. When tables are named, changes of other tables are sent only where a group puts them before one of a table
+    /// same, but for new rows to which the server gives ids: one of those is refused, and waits to be retried when one of the
+    /// references was cleared. When tables are named, changes of other tables are sent only where a group puts them before one of a table
     /// that was named, or where such a one has to go after them.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
@@ -168,7 +169,7 @@ public final class SyncContext: Sendable {
     ///   before is recorded, unless it is the store that has ended the push; everything else is still queued.
     ///   `StoreError` with code `tableNotFound` for a table that is not declared. ``SyncError/Code/invalidParameter`` for a
     ///   table that is local only. ``SyncError/Code/unsupported`` without
-    ///   a server. ``SyncError/Code/historyLost`` while everything is being brought anew. What a delegate or a policy
+    ///   a server. ``SyncError/Code/historyLost`` while everything is to be brought anew. What a delegate or a policy
     ///   throws.
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
         try checkRemote()

@@ -26,8 +26,8 @@ final class SyncCoordination: Sendable {
     /// Whether what is declared now was followed: which tables stay on the device, and which columns name files.
     let areDeclarationsFollowed = Atomic(false)
 
-    /// Whether fresh rows lie beside those of before.
-    let hasFreshRows = Mutex(FreshRowsKnowledge())
+    /// Whether everything has to be brought anew before anything else is exchanged.
+    let resets = Mutex(ResetKnowledge())
 
     /// Whether a push or pull waits for what the task does, or is taken to.
     var isWithinTurn: Bool { gate.isWithinTurn || pullGate.isWithinTurn }
@@ -54,10 +54,13 @@ final class SyncCoordination: Sendable {
     }
 }
 
-/// Whether fresh rows lie beside those of before, as far as that was read; nil when it is to be read.
-struct FreshRowsKnowledge: Sendable {
+/// Whether everything has to be brought anew before anything else is exchanged.
+struct ResetKnowledge: Sendable {
+    /// Whether the store says so, as far as that was read; nil when it is to be read.
     private(set) var value: Bool?
     private(set) var changes = 0
+    /// How many say so besides: what is not stored yet, and those who are about to bring everything.
+    var holders = 0
 
     /// Takes note of what was read when there were so many changes.
     mutating func learn(_ value: Bool, at changes: Int) {

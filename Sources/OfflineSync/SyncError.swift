@@ -85,7 +85,7 @@ public struct SyncError: Error, Sendable {
 
 extension SyncError {
     /// What ends a push or pull: an error of the engine, or a store that was taken away from it; nil for any other.
-    init?(ending error: any Error) {
+    package init?(ending error: any Error) {
         switch error {
         case let error as SyncError: self = error
         case let error as StoreError where error.code == .locked:

@@ -1,14 +1,6 @@
 import QueryEvaluation
 package import SyncContract
 
-/// One table in memory: rows by the form of their id under which the table finds them.
-package struct MemoryTable: Sendable {
-    package let definition: TableDefinition
-    package var rows: [RecordID: Record] = [:]
-
-    package init(_ definition: TableDefinition) { self.definition = definition }
-}
-
 /// All tables, as one transaction reads and writes them.
 package final class MemoryTransaction: StoreWriteBackend {
     package private(set) var tables: [String: MemoryTable]
@@ -25,12 +17,12 @@ package final class MemoryTransaction: StoreWriteBackend {
 
     /// Brings back every row that was replaced.
     package func rollBack() {
-        for change in replaced.reversed() { tables[change.table]?.rows[change.key] = change.row }
+        for change in replaced.reversed() { tables[change.table]?[change.key] = change.row }
     }
 
     private func replace(_ key: RecordID, in table: String, with row: Record?) {
         replaced.append((table, key, tables[table]?.rows[key]))
-        tables[table]?.rows[key] = row
+        tables[table]?[key] = row
         touched.insert(table)
     }
 
@@ -84,7 +76,7 @@ package final class MemoryTransaction: StoreWriteBackend {
         let table = try find(query.table)
         let evaluator = QueryEvaluator(table.definition)
         guard query.asksForSyncStates, answersSyncStates else {
-            return try evaluator.evaluate(query, over: table.rows.values)
+            return try evaluator.evaluate(query, over: table.candidates(for: query))
         }
         let states = try syncStates(of: table.definition)
         let rows = table.rows.map { key, row in

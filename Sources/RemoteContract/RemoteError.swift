@@ -89,6 +89,9 @@ public struct RemoteError: Error, Sendable {
     /// Whether a web page with a status of 400 to 499 stood in place of the answer: it comes from something in front of the service.
     package var isWebPage = false
 
+    /// Whether a row that was to be brought back may be live with the content it was deleted with, as a step was lost.
+    package var mayHaveShownTombstone = false
+
     /// Creates an error.
     public init(
         _ code: Code,

@@ -72,7 +72,7 @@ public protocol SyncRemote: Sendable {
     /// Deletes a row. A row that is deleted already, or does not exist, is no error.
     ///
     /// - Returns: What the server said. ``RemoteDeletion/unconfirmed(status:)`` is also what an address says that has no
-    ///   such table: see ``confirm(_:)``.
+    ///   such table, see ``confirm(_:)``, or something in front of the server: the engine looks the row up.
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when `version` is given and the server's is
     ///   another one.
     @discardableResult

@@ -46,7 +46,7 @@ final class LockedStore {
         let isMoved = try database.withStatement("PRAGMA wal_checkpoint(TRUNCATE)") { row in
             try row.step() && row.int64(0) == 0 && row.int64(1) == row.int64(2)
         }
-        guard isMoved, try database.text("PRAGMA journal_mode = DELETE") == "delete" else {
+        guard isMoved, try database.setting("PRAGMA journal_mode = DELETE") == "delete" else {
             throw StoreError(SQLiteFailure(code: SQLITE_BUSY), at: files.database)
         }
     }

@@ -12,6 +12,8 @@ extension StoreFile {
     /// Damage in one place keeps nothing from being looked for in another, so that the findings say what is lost and
     /// what is not. Of rows that cannot be read, the finding says between which rows they lie.
     ///
+    /// A WAL that was cut off between two commits, or in one before its last frame, is as a kill leaves it, and no finding.
+    ///
     /// What the sync engine keeps in its tables is not understood here: see `StoreFolder.verify`, which adds that.
     ///
     /// The store is locked meanwhile. Database and WAL stay as they are, a damaged WAL included: only opening the store

@@ -166,7 +166,14 @@ final class StoreVerifier {
     /// The tables that are as they are remembered, and whether these are all there should be.
     private func checkTables() throws -> ([TableLayout], areAll: Bool) {
         let database = try openDatabase()
-        let remembered = try RememberedTables(database, of: store.files.database)
+        try RememberedTables.checkLayout(of: database, store.files.database)
+        let remembered: RememberedTables
+        do {
+            remembered = try RememberedTables(database)
+        } catch is StoreError {
+            result.add(Self.unintelligibleTables)
+            return ([], false)
+        }
         var areAll = true
         let tables = try TableCheck(database: database)
             .soundTables(remembered) {
@@ -213,7 +220,12 @@ final class StoreVerifier {
 
     private func checkQueue(_ tables: [TableLayout], _ check: StoreQueueCheck) throws {
         let database = try openDatabase()
-        let schema = try RememberedTables(database, of: store.files.database).schema()
+        let schema: StoreSchema
+        do {
+            schema = try RememberedTables(database, of: store.files.database).schema()
+        } catch is StoreError {
+            return result.add(Self.unintelligibleTables)
+        }
         do {
             for finding in try database.withReader(of: tables, { try check(&$0, schema) }) { result.add(finding) }
         } catch let error as StoreError where Self.isDamage(error) && !result.isSound {
@@ -223,6 +235,18 @@ final class StoreVerifier {
 }
 
 extension StoreVerifier {
+    /// What cannot be understood may be text of any row, and is not quoted.
+    private static var unintelligibleTables: StoreFinding {
+        StoreFinding(
+            .damagedStructure,
+            .store,
+            "what the store remembers of its tables cannot be understood: pages come from another state or place, or a newer"
+                + " version wrote it",
+            remedy:
+                "verify with the newest version that has opened the store; if it says the same, \(StoreFinding.restoring)"
+        )
+    }
+
     private static func isDamage(_ error: StoreError) -> Bool {
         error.code == .damaged || (error.cause as? SQLiteFailure)?.isDamage == true
     }

@@ -11,7 +11,7 @@ extension StoreError {
     }
 
     package static func damaged(_ path: String, cause: any Error) -> StoreError {
-        StoreError(.damaged, "The database '\(path)' is damaged; restore the store from a backup.", cause: cause)
+        StoreError(.damaged, "The database '\(path)' is damaged; \(restoring).", cause: cause)
     }
 
     package static func noStore(at path: String) -> StoreError {

@@ -135,8 +135,8 @@ extension StoreFolder {
         KeyError(
             .outdatedKeyslotFile,
             "The keyslot file in '\(url.path)' is whole, but not that of the database: the data key was rotated since, or one of "
-                + "the two files comes from a backup. Put both back from the same one; the database is not damaged, and nothing "
-                + "was written.",
+                + "the two files comes from a backup. Put both back from the same one, into an empty folder; the database is not "
+                + "damaged, and nothing was written.",
             cause: cause
         )
     }

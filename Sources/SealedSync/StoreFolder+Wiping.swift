@@ -19,7 +19,9 @@ extension StoreFolder {
     ///
     /// - Throws: `StoreError` with code `notFound` when the folder has no file of a store, `inUse` when the store is
     ///   open in this or another process, after which nothing has changed; `KeyError` when the keyslot file cannot be
-    ///   destroyed, after which the database is as it was; those of the file system. `CancellationError`.
+    ///   destroyed: the database is as it was then, and the message says whether the keys are still there, as they are when the
+    ///   folder may not be written; those of the file system, after which what was removed stays removed, the keys first.
+    ///   `CancellationError`.
     public func wipe() async throws {
         let (file, keyslots) = (StoreFile(databaseURL), keyslotsURL)
         guard FileManager.default.fileExists(atPath: keyslots.path) || file.hasFiles else {
@@ -28,7 +30,15 @@ extension StoreFolder {
         let attachments = AttachmentFolder(attachmentsURL)
         try await file.wipe(after: {
             try await KeyslotFile.destroy(at: keyslots)
-            try attachments.removeAll()
+            do {
+                try attachments.removeAll()
+            } catch let error as StoreError {
+                throw StoreError(
+                    error.code,
+                    "The keys are destroyed, and not all files yet. \(error.message)",
+                    cause: error.cause
+                )
+            }
         })
     }
 }

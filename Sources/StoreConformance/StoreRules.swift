@@ -8,17 +8,18 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + shortReads + expecting + queries + longValues + matching + computing
+        values + reading + shortReads + repeatedReads + expecting + queries + longValues + matching + computing
         + searching + searchIndexes + longTexts
         + ordering + aggregates + manyGroups
-        + upserts + casings
+        + upserts + largeCalls + casings
         + deletions
         + refusedDeletions
-        + systemTables + syncStates + movedOperations + sqlReports
-        + transactions
-        + concurrency + histories + changes
+        + systemTables + syncStates + keptStates + movedOperations + sqlReports
+        + transactions + rolledBackIndexes
+        + concurrency + tableSnapshots + histories + changes
         + failures + fullDisk + closing + locking
-        + schemas + retypedTables + versions + durability + encryption
+        + schemas + keptSchemas + retypedTables + versions + migratedIndexes
+        + durability + keptValues + killedStates + killedCommits + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)

@@ -29,6 +29,9 @@ extension ItemMachine {
         case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .unfit(let version): return unfit(version, sent)
         case .refused(let provesNothingWasDone):
+            if provesNothingWasDone, case .tombstone(let row, version: nil) = sent.request {
+                return tombstoneRefused(row, sent)
+            }
             if provesNothingWasDone { withdraw(sent) }
             return refused(sent)
         case .storedUnderAnotherID:
@@ -60,6 +63,20 @@ extension ItemMachine {
     private mutating func withdraw(_ sent: RequestUnderWay<Row>) {
         if case .tombstone(_, version: nil) = sent.request { return }
         change?.didNotLeave(sent)
+    }
+
+    /// The server does not take what was inserted, not even as a deleted row, which was to keep the insert away: an insert with
+    /// this content that is still on its way will be refused as well, as a server judges what a row has before it makes one.
+    /// One that arrived while the content was still taken has made a row. So the row is looked up: that there is none, or a
+    /// tombstone, ends the deletion, and the row that was made is known by its content, and deleted in its version.
+    private mutating func tombstoneRefused(
+        _ row: Row?,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        // Others that left with another content may be taken, and are kept away next. What an older version has left without
+        // its content was sent with this one.
+        change?.sent.removeAll { $0.kind == .insert && ($0.content == nil || $0.content == row) }
+        return change?.editCounter == sent.editCounter ? (.again(.notDone), .none) : (.waits, .none)
     }
 
     // MARK: The request was carried out
@@ -270,7 +287,6 @@ extension ItemMachine {
         if waiting.kind == .insert { waiting.kind = .update }
         waiting.rebase(onto: nil)
         waiting.baseVersion = version
-        waiting.isForced = true
         change = waiting
         guard let version, waiting.kind != .delete else { return (.again(.done), .none) }
         return (.again(.done), .version(version))
@@ -284,9 +300,7 @@ extension ItemMachine {
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         if waiting.kind == .insert { waiting.kind = .update }
-        let asks = waiting.isForced
         waiting.rebase(onto: shown)
-        waiting.isForced = asks
         waiting.restores = shown.isDeleted && waiting.kind == .update
         if mayBeDeleted { waiting.willSend(SentRequest(.delete, content: shown, version: shown.version)) }
         change = waiting
@@ -406,6 +420,8 @@ extension ItemMachine {
             change?.sent.removeAll { $0.isDead(given: shown) }
         }
         change?.hasUnknownOutcome = false
+        // What was decided before this was found says nothing of it.
+        change?.isForced = false
         guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
         change?.state = .conflicted
         return (outcome, .none)

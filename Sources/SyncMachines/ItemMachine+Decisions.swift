@@ -77,6 +77,7 @@ extension ItemMachine {
     /// must not be dropped silently.
     package mutating func keepContent() {
         change?.isUndo = false
+        change?.isForced = false
         if change?.kind == .delete { change?.writeAgain() }
     }
 
@@ -117,6 +118,7 @@ extension ItemMachine {
             return .remove
         }
         change?.kind = .delete
+        change?.isForced = false
         change?.deletedRow = row
         _ = keepMine(seen)
         // Taken back, it is a change again, over what was seen.

@@ -37,6 +37,8 @@ extension ItemMachine {
             change?.baseVersion = stored.version
         } else {
             change?.edited()
+            // What was decided without seeing the server's row was decided about what was here then.
+            change?.isForced = false
         }
         return base(onto: seen, insteadOf: stored)
     }
@@ -84,6 +86,7 @@ extension ItemMachine {
         }
         waiting.kind = .delete
         waiting.restores = false
+        waiting.isForced = false
         waiting.edited()
         change = waiting
         if let stored { _ = base(onto: seen, insteadOf: stored) }

@@ -101,6 +101,15 @@ extension ItemMachine {
         )
     }
 
+    /// Takes note that what was to bring a tombstone back may have shown it as it was, and have been lost before it gave it
+    /// another content.
+    package mutating func mayHaveShown(_ sent: RequestUnderWay<Row>) {
+        guard sent.request.brings, let base = change?.base, base.isDeleted, let version = change?.baseVersion,
+            sent.request.entry?.version == version
+        else { return }
+        change?.willSend(SentRequest(.restore, content: base, version: version))
+    }
+
     /// What a dropped change has sent counts as sent by the one that waits.
     ///
     /// Who inserts, or deletes what was inserted, has not seen what was written to a row that was there, and left here

@@ -72,5 +72,7 @@ extension QueuedChange {
     var takesBackUnknown: Bool { isUndo && kind == .update && base == nil }
 
     /// Whether this is the deletion of an item that this device has made, and that may have arrived.
-    fileprivate var isInsertTakenBack: Bool { kind == .delete && sent.contains { $0.kind == .insert } }
+    fileprivate var isInsertTakenBack: Bool {
+        kind == .delete && sent.contains { $0.kind == .insert || $0.kind == .tombstone && $0.version == nil }
+    }
 }

@@ -11,7 +11,8 @@ public import OfflineSync
 /// then everything stays as it is. Rows of a kept table that none of the pulls brings are removed, unless a change
 /// waits for them, or they were kept where the server had none and nothing is discarded; tables that are not kept stay as they are, and are pulled from the beginning next time.
 public enum ResetMode: Sendable {
-    /// Called before anything is brought. A process that ends before the fresh rows have begun to come calls it again.
+    /// Called before anything is brought. It may read and change what is here; what it pushes or pulls is refused
+    /// (``/OfflineSync/SyncError/Code/historyLost``). A process that ends before the fresh rows have begun to come calls it again.
     public typealias BeforeReset = @Sendable (SyncContext) async throws -> Void
 
     /// Called when the fresh rows are in place, with what became of the changes. A process that ends before it has returned

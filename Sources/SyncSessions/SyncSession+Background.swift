@@ -13,9 +13,9 @@ extension SyncSession {
     /// nothing in a direction that is suspended. When the time is over, what is under way is cancelled, which loses nothing:
     /// the next sync goes on from there. So it is by ``suspend(_:)``, ``serverWasReset()`` and ``close()``.
     ///
-    /// - Parameter time: How long it may take; that of another sync it waits for included.
+    /// - Parameter time: How long it may take, 0 to 100 years; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first, it was cancelled by
-    ///   the session, or everything has to be brought anew while downloads are suspended: nothing is sent then either.
+    ///   the session, or everything has to be brought anew while downloads are suspended, or once more: nothing is sent then either.
     /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off,
     ///   when the others were made; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or
     ///   its context is gone; `CancellationError` when the calling task was cancelled.
@@ -38,15 +38,14 @@ extension SyncSession {
                 work.cancel()
             }
             return await results.report(isComplete: isComplete, context)
-        } catch var error as SyncError {
-            results.tell(in: &error)
-            throw error
         } catch is CancellationError where work.isCancelled && !Task.isCancelled {
             // The session has cancelled it.
             guard running.withLock({ $0.machine.phase != .closed }) else { throw Self.ended }
             return await results.report(isComplete: false, context)
         } catch {
-            throw error.ofApp
+            guard var error = SyncError(ending: error) else { throw error.ofApp }
+            results.tell(in: &error)
+            throw error
         }
     }
 
@@ -67,7 +66,7 @@ extension SyncSession {
         _ results: BackgroundResults
     ) async throws -> Bool {
         let isComplete = try await withThrowingTaskGroup(of: Bool.self) { group in
-            let deadline = environment.now() + time
+            let deadline = environment.now() + time.asWait
             group.addTask {
                 try await self.gate.withTurn { try await self.syncOnce(context, until: deadline, results) }
             }
@@ -102,11 +101,17 @@ extension SyncSession {
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, open, context, options)
         guard !mustReset || open.contains(.download) else { return false }
-        if mustReset { try await resetOnce(pulls, context, options, asked: asked, isForAge: true) }
+        if mustReset {
+            try await resetOnce(pulls, context, options, asked: asked, isForAge: true)
+            // It may be wanted once more by now.
+            guard try await context.resetStage() == .none else { return false }
+        }
         do {
             return try await syncOnce(pulls, open, context, until: deadline, results)
-        } catch let error as SyncError where error.code == .historyLost && !mustReset && open.contains(.download) {
+        } catch let error as SyncError where error.code == .historyLost && !mustReset {
+            guard open.contains(.download) else { return false }
             try await resetOnce(pulls, context, options, asked: asked, isForAge: false)
+            guard try await context.resetStage() == .none else { return false }
             return try await syncOnce(pulls, open, context, until: deadline, results)
         }
     }

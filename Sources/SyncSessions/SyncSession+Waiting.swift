@@ -11,7 +11,7 @@ extension SyncSession {
     ///
     /// - Parameters:
     ///   - direction: What to wait for; of ``SyncDirection/both`` the two together.
-    ///   - timeout: How long at most; nil for ever.
+    ///   - timeout: How long at most, 0 to 100 years; nil for ever.
     /// - Throws: ``/OfflineSync/SyncError`` with code `timedOut`, or with code `sessionEnded` when the session is not started,
     ///   is suspended in that direction or is being suspended meanwhile, fails or ends, or the server refuses one of the
     ///   pulls that are waited for, which is the cause then; with code `invalidAction` within a
@@ -19,7 +19,7 @@ extension SyncSession {
     ///   store throws.
     public func wait(for direction: SyncDirection, timeout: Duration? = nil) async throws {
         guard let timeout else { return try await wait(for: direction) }
-        let deadline = environment.now() + timeout
+        let deadline = environment.now() + timeout.asWait
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await self.wait(for: direction)

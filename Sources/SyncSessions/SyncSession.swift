@@ -139,8 +139,11 @@ public final class SyncSession: Sendable, Observable {
 
     /// The server was set up anew, or has lost its history: everything is brought anew, as ``SessionOptions/resetMode`` says.
     ///
-    /// It is done at once when the session is started and pulls are not suspended, otherwise when that is so; until then
-    /// nothing is sent. It is stored in the background; a process killed right then may find it as before.
+    /// It is done at once when the session is started and pulls are not suspended, otherwise when that is so, or by
+    /// ``sync(within:)``. From now on, also after a restart of the process, until that is done `push()`, `pull()` and `sync()` of the
+    /// context throw ``/OfflineSync/SyncError/Code/historyLost``; what is being sent by one of them ends first. With
+    /// ``ResetMode/manual`` it is done when the session has failed. It is stored in the background; a process killed right then may
+    /// find it as before.
     public func serverWasReset() { serverHasReset() }
 
     /// Tries again now and forgets how long was waited; says what it did when that has ended.

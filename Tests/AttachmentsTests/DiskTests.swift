@@ -14,7 +14,9 @@ import VirtualTime
 
 @Suite("Files and the disk", .timeLimit(.minutes(5)))
 struct DiskTests {
-    @Test("A disk that fills while a file arrives is an error that says so; with room it goes on from there")
+    @Test(
+        "A disk that fills while a file arrives is an error that says so, and has its room again; with room it comes"
+    )
     func fullDownload() async throws {
         guard let disk = try SmallDisk(megabytes: 8) else { return }
         defer { disk.unmount() }
@@ -28,11 +30,52 @@ struct DiskTests {
         #expect(error?.code == .full && error?.message.contains("make room") == true)
         #expect(try await device.attachments.data(of: kept) == Data(content(100_000)))
         #expect(try await device.attachments.state(of: id) == .remote)
+        let folder = AttachmentFolder(disk.folder.appending(path: AttachmentFolder.name))
+        #expect(try await folder.names() == [device.core.work.file(kept)?.name])
+        try await device.coupons.insert(Coupon(title: String(repeating: "a", count: 100_000), photo: kept))
+        // Nobody waits for it any more.
+        device.clock.advance(by: .seconds(86_400))
+        try await device.attachments.settle()
+        #expect(device.server.requests(.download).count == 1)
         try FileManager.default.removeItem(at: ballast)
         let isSame = try await device.attachments.data(of: id) == Data(bytes)
         #expect(isSame)
-        let offsets = device.server.requests(.download).map(\.offset)
-        #expect(offsets.count == 2 && offsets[1] > 1 << 20)
+        #expect(device.server.requests(.download).map(\.offset) == [0, 0])
+        await device.close()
+    }
+
+    @Test(
+        "A file that was wanted before the disk was full is given up, with what has arrived of it",
+        arguments: [false, true]
+    )
+    func fullLater(isAhead: Bool) async throws {
+        guard let disk = try SmallDisk(megabytes: 8) else { return }
+        defer { disk.unmount() }
+        let options = AttachmentOptions(ahead: isAhead ? .all : .none)
+        let device = try await PhotoDevice(at: disk.folder, options: options)
+        let (id, bytes) = (AttachmentID.make(), content(4 << 20))
+        device.server.put(bytes, as: id)
+        device.server.set { _ in .cut(after: 1 << 20) }
+        if isAhead {
+            try await device.coupons.insert(Coupon(photo: id))
+            try device.core.work.ahead?.arrived.addEverything()
+            try await device.attachments.settle()
+        }
+        await #expect(throws: RemoteError.self) { try await device.attachments.fetch([id]) }
+        let folder = AttachmentFolder(disk.folder.appending(path: AttachmentFolder.name))
+        #expect(try folder.names().count == 1)
+        try Data(repeating: 0, count: 5 << 20).write(to: disk.folder.appending(path: "ballast"))
+        device.server.set { _ in .answered }
+        let count = device.server.requests(.download).count
+        await device.clock.sleeperComes { $0 <= .seconds(60) }
+        device.clock.advance(by: .seconds(60))
+        await device.server.requestsReach(count + 1)
+        try await device.attachments.settle()
+        #expect(try folder.names() == [])
+        let file = try #require(try await device.core.work.file(id))
+        #expect(!file.isWanted && (file.aheadFrom != nil) == isAhead)
+        #expect(device.server.requests(.download).count == count + 1)
+        try await device.coupons.insert(Coupon(title: String(repeating: "a", count: 100_000)))
         await device.close()
     }
 

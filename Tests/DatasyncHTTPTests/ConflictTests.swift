@@ -81,7 +81,7 @@ struct ConflictTests {
 
     @Test("a row that cannot be had makes a conflict without a row", arguments: [Call.insert, .update])
     func noRow(_ call: Call) async throws {
-        for lookup in ["404 Not Found", "410 Gone", "403 Forbidden", "200 OK"] {
+        for lookup in ["404 Not Found", "410 Gone", "403 Forbidden"] {
             let (error, _) = try await outcome(
                 .datasync,
                 call,
@@ -101,6 +101,21 @@ struct ConflictTests {
         #expect(error?.serverRecord == nil)
     }
 
+    @Test("and so does one that a deletion meets", arguments: DatasyncDialect.allCases)
+    func noRowForDeletion(_ dialect: DatasyncDialect) async throws {
+        for lookup in ["400 Bad Request", "403 Forbidden", "200 OK"] {
+            let (error, methods) = try await outcome(
+                dialect,
+                .delete,
+                write: response("412 No"),
+                lookup: response(lookup)
+            )
+            #expect(error?.code == .conflict && error?.status == 412, "\(lookup)")
+            #expect(error?.serverRecord == nil && error?.cause != nil)
+            #expect(methods == ["DELETE", "GET"])
+        }
+    }
+
     @Test(
         "a look-up that may work later fails the call as itself",
         arguments: [("401 No", RemoteError.Code.unauthorized), ("503 Busy", .throttled), ("500 Oops", .serverFailure)]
@@ -114,6 +129,52 @@ struct ConflictTests {
                 lookup: response(status)
             )
             #expect(error?.code == code)
+            let deletion = try await outcome(dialect, .delete, write: response("412 No"), lookup: response(status))
+            #expect(deletion.error?.code == code)
+        }
+    }
+
+    @Test(
+        "a look-up that brings no such row says nothing about it, and fails the call as itself",
+        arguments: [Call.insert, .update, .restore, .delete],
+        ["", "{}", #"{"id":"a1","tex"#, #"{"id":"b2","text":"another"}"#]
+    )
+    func unreadableLookup(_ call: Call, _ body: String) async throws {
+        for write in [response("412 No", #"{"id":"a1","#), response("409 Conflict")] {
+            let (error, methods) = try await outcome(.datasync, call, write: write, lookup: response("200 OK", body))
+            #expect(error?.code == .invalidResponse && methods.count == 2)
+        }
+    }
+
+    @Test("a row that does not fit and has the id makes a conflict with it as the cause")
+    func unfitLookup() async throws {
+        let unfit = #"{"id":"a1","text":7,"version":"V2"}"#
+        let (error, _) = try await outcome(
+            .datasync,
+            .update,
+            write: response("412 No"),
+            lookup: response("200 OK", unfit)
+        )
+        #expect(error?.code == .conflict && (error?.cause as? RemoteError)?.serverRecord?.version == "V2")
+    }
+
+    @Test(
+        "a change that is refused over the very version that was sent is told as that",
+        arguments: [Call.update, .delete],
+        ["409 Conflict", "412 No"]
+    )
+    func sameVersion(_ call: Call, _ status: String) async throws {
+        for version in ["V1", "V2"] {
+            let row = Self.live.replacing("V2", with: version)
+            let (error, _) = try await outcome(
+                .datasync,
+                call,
+                write: response(status),
+                lookup: response("200 OK", row)
+            )
+            #expect(error?.code == .conflict && error?.serverRecord?.version == .some(version))
+            #expect(error?.message.contains("the very version that was sent") == (version == "V1"))
+            #expect(error?.message.contains("resolve the conflict") == (version == "V2"))
         }
     }
 

@@ -109,6 +109,38 @@ struct KeysRevokeTests {
         #expect(try routine.json()["filesEncryptedAnew"] == nil)
     }
 
+    @Test(
+        "attachments that cannot be encrypted anew are said in the answer, and end with status 1: the keys are changed",
+        arguments: ["revoke", "rotate"]
+    )
+    func attachmentsFailure(_ action: String) async throws {
+        let folder = StoreFolder(self.folder.file("files"))
+        let context = try await SyncContext.open(
+            folder,
+            schema: [.init(Card.self)],
+            unlocker: SecretFileUnlocker(at: device.secretFile),
+            options: SyncOptions(attachments: AttachmentOptions())
+        )
+        let photo = try await context.attachments.add(Data([1]))
+        try await context.table(Card.self).insert(Card(photo: photo))
+        await context.close()
+        let leaked = SecretFileUnlocker(at: URL(filePath: path("second")))
+        try await folder.keyslots.add(leaked, authorizedBy: SecretFileUnlocker(at: device.secretFile))
+        // What a kill has left is swept away first, and a folder is not removed like a file.
+        let obstacle = folder.attachmentsURL.appending(path: String(repeating: "f", count: 32) + ".new")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+        let place = ["--store", folder.url.path, "--secret-file", device.secretFile.path]
+        let choice = action == "revoke" ? ["2", "--yes"] : ["--drop-missing"]
+        let result = try await ToolProcess.run(["keys", action] + choice + place + ["--json"])
+        #expect(result.status == 1)
+        #expect(result.message.contains("The keys are changed"), "\(result.errors)")
+        let answer = try result.json()
+        #expect(answer["rotated"] as? Bool == true && answer["filesEncryptedAnew"] == nil, "\(result.output)")
+        let failure = try #require(answer["attachmentsFailure"] as? [String: Any])
+        #expect((failure["message"] as? String)?.isEmpty == false)
+        #expect(try await KeyslotFile.read(at: folder.keyslotsURL).slots.count == 1)
+    }
+
     private struct Card: SyncItem {
         var id = UUID()
         var photo: AttachmentID?

@@ -161,7 +161,8 @@ struct StoreActionTests {
         )
         #expect(try await other.json("verify", "--passphrase-file", file.path)["sound"] as? Bool == true)
         let wrong = try await other.run(["verify"], environment: ["SEALEDSYNC_PASSPHRASE": "battery"])
-        #expect(wrong.status == 1 && wrong.message == "sealedsync: the passphrase is wrong")
+        #expect(wrong.status == 1 && wrong.message.hasPrefix("sealedsync: the passphrase is wrong; if"))
+        #expect(wrong.message.contains("the keyslot file was altered"))
     }
 
     @Test("wipe leaves nothing of the store, and everything else; it needs no secret")

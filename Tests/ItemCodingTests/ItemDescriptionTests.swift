@@ -201,4 +201,112 @@ struct ItemDescriptionTests {
         let version = TableDefinition("t", columns: [.init("title", .int64)])
         #expect(throws: StoreError.self) { try version.check(against: Item.self) }
     }
+
+    @Test("a type whose items do not get the ids of their rows is refused; a computed id, or one for all, is none such")
+    func lostIDs() throws {
+        struct Forgetful: Codable, Identifiable, Sendable {
+            var id = UUID()
+            var text = ""
+            enum CodingKeys: CodingKey { case text }
+        }
+        struct Empty: Codable, Identifiable, Sendable {
+            var id = ""
+            var text = ""
+            enum CodingKeys: CodingKey { case text }
+        }
+        struct Keyed: Codable, Identifiable, Sendable {
+            var key: String
+            var id: String { "k-\(key)" }
+        }
+        struct Single: Codable, Identifiable, Sendable {
+            var text: String
+            var id: String { "settings" }
+        }
+        for refused: () throws -> Void in [
+            { _ = try TableDefinition(Forgetful.self) }, { _ = try TableDefinition(Empty.self) },
+            { try TableDefinition("t", columns: []).check(identityOf: Empty.self) },
+        ] {
+            let error = #expect(throws: StoreError.self) { try refused() }
+            #expect(error?.code == .invalidSchema && error?.message.contains("'id'") == true, "\(error as Any)")
+        }
+        #expect(try TableDefinition(Keyed.self).columns.map(\.name) == ["key"])
+        #expect(try TableDefinition(Single.self).columns.map(\.name) == ["text"])
+    }
+
+    struct Wide: Codable, Identifiable, Sendable {
+        var id = ""
+        var count: Int
+        var wide: Int128?
+    }
+
+    @Test("a property for which there is no column is named, with an example as well")
+    func noColumn() throws {
+        for make in [
+            { try TableDefinition(Wide.self) }, { try TableDefinition(Wide.self, .example(Wide(count: 1, wide: 2))) },
+        ] {
+            let error = #expect(throws: StoreError.self) { try make() }
+            #expect(error?.code == .invalidSchema && error?.message.contains("'wide'") == true, "\(error as Any)")
+            #expect(error?.message.contains("128 bits") == true)
+        }
+    }
+
+    /// Decodes a part of itself from values inside of another one.
+    struct Flat: Codable, Identifiable, Sendable {
+        var id = ""
+        var x: Double
+
+        enum CodingKeys: CodingKey { case id, place }
+        enum PlaceKeys: CodingKey { case x }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(String.self, forKey: .id)
+            x = try container.nestedContainer(keyedBy: PlaceKeys.self, forKey: .place).decode(Double.self, forKey: .x)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            var place = container.nestedContainer(keyedBy: PlaceKeys.self, forKey: .place)
+            try place.encode(x, forKey: .x)
+        }
+    }
+
+    @Test("a nested container of a type's own is named as that, and no example is advised")
+    func nestedContainer() {
+        let error = #expect(throws: StoreError.self) { try TableDefinition(Flat.self) }
+        #expect(error?.code == .invalidSchema && error?.message.contains("'place'") == true, "\(error as Any)")
+        #expect(error?.message.contains("nested") == true && error?.message.contains("example") == false)
+    }
+
+    /// Ends the process when it is decoded from contents that are made up.
+    struct Delicate: Codable, Equatable {
+        var codes: [Int]
+
+        enum CodingKeys: CodingKey { case codes }
+
+        init(_ codes: Int...) { self.codes = codes }
+
+        init(from decoder: any Decoder) throws {
+            codes = try decoder.container(keyedBy: CodingKeys.self).decode([Int].self, forKey: .codes)
+            precondition(!codes.isEmpty)
+        }
+    }
+
+    @Test("contents are not made up for what the example has, whose values tell properties of one type apart")
+    func delicate() throws {
+        struct Item: Codable, Identifiable, Sendable {
+            var id = ""
+            var text: String
+            var first: Delicate
+            var second: Delicate
+        }
+        let table = try TableDefinition(
+            Item.self,
+            .example(Item(text: "x", first: Delicate(1), second: Delicate(2))),
+            .local(\.second)
+        )
+        #expect(table.columns.map(\.type) == [.string, .json, .json])
+        #expect(table.columns.filter(\.isLocal).map(\.name) == ["second"])
+    }
 }

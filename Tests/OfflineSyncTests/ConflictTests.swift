@@ -138,6 +138,38 @@ struct ConflictTests {
         }
     }
 
+    @Test("a decision with another id is refused, and leaves the conflict", arguments: DatasyncDialect.allCases)
+    func anotherID(_ dialect: DatasyncDialect) async throws {
+        try await conflict(dialect) { world, error in
+            let other = Record(id: "b", ["text": "mine and theirs"])
+            let context = world.laptop.context
+            for resolution in [ConflictResolution.keepMerged(other), .keepLocal(other)] {
+                #expect(
+                    try await syncErrorCode { try await context.resolve(error, with: resolution) } == .invalidAction
+                )
+            }
+            #expect(try await world.laptop.text("a") == "mine" && world.laptop.text("b") == nil)
+            #expect(try await world.laptop.onlyError().isConflict)
+        }
+    }
+
+    @Test("the id of a decision may be spelled as the table allows it", arguments: [true, false])
+    func spelledID(_ ignoresCase: Bool) async throws {
+        try await SyncWorld.with(.datasync, ignoresCase: ignoresCase) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            _ = try await laptop.context.push()
+            let error = try await laptop.onlyError()
+            let merged = ConflictResolution.keepMerged(Record(id: "A", ["text": "both"]))
+            let code = try await syncErrorCode { try await laptop.context.resolve(error, with: merged) }
+            #expect(code == (ignoresCase ? nil : .invalidAction))
+            #expect(try await laptop.text("a") == (ignoresCase ? "both" : "mine"))
+        }
+    }
+
     @Test(
         "a change of an item that was deleted on the server: mine brings it back",
         arguments: DatasyncDialect.allCases

@@ -187,6 +187,48 @@ struct ItemTableTests {
         #expect(item.share == value && item.other == value)
         #expect(try await shares.where { $0.share == value && $0.other == value }.read().count == 1)
     }
+
+    struct Renamed: SyncItem, Equatable {
+        var id = ""
+        var count = 1
+        enum CodingKeys: String, CodingKey {
+            case id = "_id"
+            case count
+        }
+    }
+    struct Keyed: SyncItem, Equatable {
+        var key: String
+        var count = 1
+        var id: String { key }
+    }
+
+    @Test("an item that its row would not give its id is not inserted; one whose id is another property of it is")
+    func lostIDs() async throws {
+        let store = MemoryStore(try StoreSchema([TableDefinition(Renamed.self), TableDefinition(Keyed.self)]))
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+        let (renamed, keyed) = (try context.table(Renamed.self), try context.table(Keyed.self))
+        for count in [1, 2] {
+            let single = await #expect(throws: SyncError.self) { try await renamed.insert(Renamed()) }
+            let bulk = await #expect(throws: SyncError.self) {
+                try await context.write { tx in
+                    let items = (1...count).map { Renamed(id: $0 < count ? "r" : "") }
+                    if count == 1 { return try tx.insert(contentsOf: items, into: renamed) }
+                    // The group is refused as a whole, though the closure goes on.
+                    try? tx.insert(contentsOf: items, into: renamed)
+                }
+            }
+            for error in [single, bulk] {
+                #expect(error?.code == .invalidItem && error?.message.contains("'id'") == true, "\(error as Any)")
+            }
+        }
+        #expect(try await renamed.count() == 0)
+        #expect(try await context.status().pending == 0)
+        #expect(try await renamed.insert(Renamed(id: "r")) == Renamed(id: "r"))
+        #expect(try await keyed.insert(Keyed(key: "k")) == Keyed(key: "k"))
+        try await context.write { try $0.insert(contentsOf: [Keyed(key: "l")], into: keyed) }
+        #expect(try await keyed.update("l") { $0.count = 2 }.count == 2)
+        await #expect(throws: SyncError.self) { try await keyed.insert(Keyed(key: "")) }
+    }
 }
 
 extension SyncWorld {

@@ -26,7 +26,7 @@ struct LateRequestTests {
             try await phone.table.update(Record(id: "x", ["text": "of the phone"]))
             _ = try await phone.context.push()
             try await laptop.table.delete("x")
-            world.emulator.inject(.respond(EmulatorResponse(400), times: 1) { $0.method == "POST" })
+            world.emulator.inject(.respond(EmulatorResponse(413), times: 1) { $0.method == "POST" })
             _ = try await laptop.context.push()
             for error in try await laptop.context.operationErrors() {
                 try await laptop.context.resolve(error, with: .keepMine)

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
 import OfflineSync
 import ReferenceStore
 import RemoteContract
@@ -123,6 +124,34 @@ struct PullOptionsTests {
                 #expect(try await context.status().pending == 1)
             }
             #expect(world.emulator.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "parameters of a pull go with those of the service, before which they go",
+        arguments: DatasyncDialect.allCases
+    )
+    func addedParameters(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect, age: 60_000) { world in
+            try world.emulator.seed([["id": "a"]], in: "TodoItem")
+            let service = try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: dialect,
+                transport: EmulatorTransport(world.emulator)
+            )
+            let remote = try service.adding(parameters: ["tenant": "1", "key": "k"])
+            let context = SyncContext(store: try makeStore(), remote: remote)
+            let options = PullOptions(parameters: ["tenant": "2", "page": "3"])
+            #expect(try await context.pull(Query("TodoItem"), options: options).received == 1)
+            let queries = world.emulator.requests.map(\.request.query)
+            #expect(!queries.isEmpty)
+            for part in ["tenant=2", "key=k", "page=3"] {
+                #expect(queries.allSatisfy { $0.contains(part) }, "\(queries)")
+            }
+            let row = Record(id: "a", ["updatedAt": .date(Timestamp(milliseconds: 0))])
+            let page = try await remote.page(Query("TodoItem"), of: todoTable, at: .changes(since: nil), pageSize: nil)
+            let cursor = try #require(page.cursor)
+            #expect(!remote.mayRepeat(row, of: todoTable, after: cursor))
         }
     }
 

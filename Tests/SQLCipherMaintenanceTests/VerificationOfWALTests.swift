@@ -53,6 +53,31 @@ struct VerificationOfWALTests {
         await store.close()
     }
 
+    #if os(Linux) || os(macOS)
+    @Test("takes a folder that can be written, for the index of the log, and says so")
+    func unwritableFolder() async throws {
+        try await leaveLog()
+        _ = try await verify()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o666],
+                ofItemAtPath: folder.url.appending(path: name).path
+            )
+        }
+        let path = folder.url.path
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)
+        defer { _ = unsafe chmod(path, 0o755) }
+        await #expect(processExitsWith: .exitCode(42)) { [path = path as String] in
+            // As the superuser, who may write anywhere, the process first becomes somebody else.
+            if geteuid() == 0, setuid(65_534) != 0 { exit(2) }
+            let file = StoreFile(URL(filePath: path).appending(path: "store.db"), keyIsVerified: true)
+            let verified = try await code { _ = try await file.verify(key: .testKey()) }
+            let inspected = try await code { _ = try await file.inspect(key: .testKey()) }
+            exit(verified == .readOnly && inspected == .readOnly ? 42 : 1)
+        }
+    }
+    #endif
+
     @Test("whatever opening the store would lose is reported, wherever a byte was changed")
     func changedByte() async throws {
         try await leaveLog()

@@ -15,7 +15,8 @@ struct ErrorTests {
             (SQLITE_FULL, StoreError.Code.full), (SQLITE_READONLY, .readOnly), (SQLITE_READONLY | 4 << 8, .readOnly),
             (SQLITE_PERM, .readOnly), (SQLITE_AUTH, .readOnly), (SQLITE_CANTOPEN, .inputOutput),
             (SQLITE_IOERR, .inputOutput), (SQLITE_IOERR | 1 << 8, .inputOutput), (SQLITE_IOERR | 3 << 8, .inputOutput),
-            (SQLITE_IOERR | 4 << 8, .inputOutput), (SQLITE_IOERR | 2 << 8, .damaged), (SQLITE_IOERR | 19 << 8, .full),
+            (SQLITE_IOERR | 4 << 8, .inputOutput), (SQLITE_IOERR | 2 << 8, .damaged),
+            (SQLITE_IOERR | 19 << 8, .inputOutput),
             (SQLITE_CORRUPT, .damaged), (SQLITE_CORRUPT | 1 << 8, .damaged), (SQLITE_NOTADB, .damaged),
             (SQLITE_BUSY, .inUse), (SQLITE_BUSY | 2 << 8, .inUse), (SQLITE_LOCKED, .inUse), (SQLITE_PROTOCOL, .inUse),
             (SQLITE_CONSTRAINT, .constraint), (SQLITE_CONSTRAINT | 8 << 8, .constraint), (SQLITE_NOMEM, .internal),
@@ -30,6 +31,77 @@ struct ErrorTests {
         // The message names a remedy behind the semicolon.
         #expect(error.message.contains("; "))
     }
+
+    @Test(
+        "what the system said counts where the result code says less, and the remedy follows it",
+        arguments: [
+            // The log, a commit, the index that connections share, a file that is made.
+            (SQLITE_IOERR | 3 << 8, ENOSPC, StoreError.Code.full, "free some space"),
+            (SQLITE_IOERR | 4 << 8, ENOSPC, .full, "free some space"),
+            (SQLITE_IOERR | 19 << 8, ENOSPC, .full, "free some space"),
+            (SQLITE_IOERR | 19 << 8, EIO, .inputOutput, "check the disk"),
+            (SQLITE_IOERR | 10 << 8, EACCES, .readOnly, "check the permissions"),
+            (SQLITE_CANTOPEN, ENOSPC, .full, "free some space"), (SQLITE_CANTOPEN, EDQUOT, .full, "free some space"),
+            (SQLITE_CANTOPEN, EACCES, .readOnly, "check the permissions"),
+            (SQLITE_CANTOPEN, EMFILE, .inputOutput, "too many files"),
+            (SQLITE_CANTOPEN, ENFILE, .inputOutput, "too many files"),
+            (SQLITE_CANTOPEN, EIO, .inputOutput, "has space"),
+            // The file ended: an older number is no news.
+            (SQLITE_IOERR | 2 << 8, ENOSPC, .damaged, "empty folder"),
+        ]
+    )
+    func systemNumbers(code: Int32, number: Int32, expected: StoreError.Code, remedy: String) {
+        let error = StoreError(SQLiteFailure(code: code, systemNumber: number), at: "/folder/store.db")
+        #expect(error.code == expected)
+        #expect(error.message.contains(remedy), "\(error)")
+    }
+
+    @Test("what a setting writes is committed before it is answered, and a commit that fails is an error")
+    func setting() throws {
+        let folder = try TestFolder()
+        let database = try Database(path: folder.database.path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        _ = unsafe sqlite3_commit_hook(database.pointer, { _ in 1 }, nil)
+        #expect(throws: SQLiteFailure.self) { try database.setting("PRAGMA journal_mode = WAL") }
+        _ = unsafe sqlite3_commit_hook(database.pointer, nil, nil)
+        #expect(try database.setting("PRAGMA journal_mode = WAL") == "wal")
+        #expect(try database.setting("PRAGMA journal_mode = DELETE") == "delete")
+    }
+
+    #if os(Linux) || os(macOS)
+    @Test(
+        "a folder that cannot be written is said to be that, whether or not the lock is there, and the files can",
+        arguments: [false, true]
+    )
+    func unwritableFolder(hasLock: Bool) async throws {
+        let folder = try TestFolder()
+        try await EncryptedStore.open(in: folder).close()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
+            let file = folder.url.appending(path: name)
+            if !hasLock, name.hasSuffix(".lock") {
+                try FileManager.default.removeItem(at: file)
+            } else {
+                try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
+            }
+        }
+        let path = folder.url.path
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)
+        defer { _ = unsafe chmod(path, 0o755) }
+        await #expect(processExitsWith: .exitCode(42)) { [path = path as String, hasLock = hasLock as Bool] in
+            // As the superuser, who may write anywhere, the process first becomes somebody else.
+            if geteuid() == 0, setuid(65_534) != 0 { exit(2) }
+            do {
+                _ = try await EncryptedStore.open(
+                    at: URL(filePath: path).appending(path: "store.db"),
+                    key: .testKey(),
+                    schema: StoreSchema([.items])
+                )
+            } catch let error as StoreError where error.code == .readOnly {
+                exit(!hasLock || error.message.contains("make it writable") ? 42 : 3)
+            }
+            exit(1)
+        }
+    }
+    #endif
 
     @Test("each system failure has its row")
     func systemCodes() {

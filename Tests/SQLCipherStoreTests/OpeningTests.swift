@@ -297,7 +297,9 @@ struct OpeningTests {
         _ = try await StoreLeftOpen(in: folder)
         try FileManager.default.removeItem(at: folder.database)
         let before = try folder.contentsWithoutLock()
-        #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .damaged)
+        let error = await #expect(throws: StoreError.self) { _ = try await EncryptedStore.open(in: folder) }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("into an empty folder") == true, "a backup would be mixed with the log")
         #expect(try folder.contentsWithoutLock() == before)
     }
 

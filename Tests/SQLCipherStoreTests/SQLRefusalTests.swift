@@ -55,6 +55,8 @@ struct SQLRefusalTests {
         "SELECT count(*) FROM pragma_database_list", "SELECT * FROM dbstat", "SELECT rowid FROM Customer",
         "SELECT oid FROM Customer",
         "SELECT * FROM sealed_tables", "SELECT * FROM Nothing", "SELECT nothing FROM Customer",
+        "SELECT __sealed_extra FROM Customer", "SELECT length(c.__Sealed_Extra) AS x, c.* FROM Customer c",
+        "SELECT name FROM Customer WHERE __sealed_extra IS NULL", "SELECT * FROM (SELECT __sealed_extra FROM Customer)",
     ]
 
     @Test("for writing, settings and other files", arguments: writing)

@@ -28,6 +28,20 @@ struct SQLTests {
         var total: Decimal
     }
 
+    @Test("a property of a type that takes a null itself gets the null of its column")
+    func nulls() async throws {
+        struct Box<Value: Decodable & Sendable & Equatable>: Decodable, Sendable, Equatable {
+            var value: Value
+        }
+        let (folder, store) = try await Self.filledStore()
+        let sql: SQLQuery = "SELECT NULL AS value"
+        #expect(try await store.sql(sql, as: Box<Int?>.self).read() == [Box(value: nil)])
+        #expect(try await store.sql(sql, as: Box<Date?>.self).read() == [Box(value: nil)])
+        await #expect(throws: StoreError.self) { try await store.sql(sql, as: Box<Date>.self).read() }
+        await store.close()
+        _ = folder
+    }
+
     @Test("join, group and add decimals exactly, as items of a type")
     func turnover() async throws {
         let (folder, store) = try await Self.filledStore()

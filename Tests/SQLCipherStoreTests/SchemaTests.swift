@@ -123,7 +123,7 @@ struct SchemaTests {
     func indexes() async throws {
         let folder = try TestFolder()
         let column = ColumnDefinition("a", .string)
-        for indexes in [[["a"]], [["id", "a"], ["a"]], []] {
+        for indexes in [[["a"]], [["id", "a"], ["a"]], [["a"], ["id", "a"], ["a"]], []] {
             let store = try await EncryptedStore.open(in: folder, [table([column], indexes: indexes)])
             await store.close()
             let database = try folder.openDatabase()

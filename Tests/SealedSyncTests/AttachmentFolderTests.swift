@@ -78,7 +78,9 @@ struct AttachmentFolderTests {
         var damaged = sound
         damaged[70_000] ^= 1
         try damaged.write(to: url)
-        #expect(try await folder.verify(keyring).findings.map(\.kind) == [.damagedAttachment])
+        let findings = try await folder.verify(keyring).findings
+        #expect(findings.map(\.kind) == [.damagedAttachment])
+        #expect(findings.first?.message.contains("'attachments/\(name)'") == true)
         try FileManager.default.removeItem(at: url)
         #expect(try await folder.verify(keyring).findings.map(\.kind) == [.damagedAttachment])
         try sound.write(to: url)
@@ -113,6 +115,24 @@ struct AttachmentFolderTests {
         await context.close()
         try await folder.wipe()
         #expect(!FileManager.default.fileExists(atPath: folder.attachmentsURL.path))
+    }
+
+    @Test(
+        "that cannot be removed are named by the error of a wipe, which says that the keys are gone and can be repeated"
+    )
+    func wipingRefused() async throws {
+        let (folder, context, _) = try await makeStore()
+        await context.close()
+        // Where a file of that name would be, lies a folder, which is not removed like one.
+        let obstacle = folder.attachmentsURL.appending(path: String(repeating: "f", count: 32))
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+        let error = await #expect(throws: StoreError.self) { try await folder.wipe() }
+        #expect(error?.message.contains("The keys are destroyed") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("'\(obstacle.path)' could not be removed; ") == true)
+        #expect(!FileManager.default.fileExists(atPath: folder.keyslotsURL.path))
+        try FileManager.default.removeItem(at: obstacle)
+        try await folder.wipe()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
     @Test("cannot be read while the store is locked")

@@ -52,8 +52,10 @@ final class Ledger {
     private var decisions: [Int: [String: Set<String>]] = [:]
     /// What a device has taken in by merging: whoever has seen only what was before has not seen that.
     private var takenIn: [Int: Set<String>] = [:]
-    /// Rows that a device decided to write over whatever the server has.
+    /// Rows that a device decided to write over whatever the server has, and of which nobody has told it what that is.
     private var forced: Set<Place> = []
+    /// The version that such a device was told of first: nothing else goes without a word.
+    private var goneOver: [Place: String] = [:]
     /// What a device has edited since nothing waited for the row.
     private var open: [Place: Set<String>] = [:]
     private var lastDeletion: [Place: String] = [:]
@@ -92,9 +94,15 @@ final class Ledger {
             let hasEnded = before.operations[key] != nil && before.operations[key]?.id != after.operations[key]?.id
             if hasEnded { for token in open[place] ?? [] { edits[token]?.isCancelled = true } }
             guard old != new else { continue }
-            if before.operations[key] == nil {
+            if let waiting = before.operations[key] {
+                // What is changed later goes over what was named by then, and over nothing else.
+                let mine = old.map { tokens($0) } ?? lastDeletion[place].map { [$0] } ?? []
+                goesOver(waiting["baseVersion"]?.stringValue, with: mine, at: place)
+                forced.remove(place)
+            } else {
                 open[place] = []
                 forced.remove(place)
+                goneOver[place] = nil
             }
             // What a rule deletes with it is deleted as it is here.
             let seen = seen?.key == key ? seen?.row : nil
@@ -220,12 +228,17 @@ final class Ledger {
     /// A device that may write over whatever the server has names what that is: from now on that was decided on, and what
     /// is edited later comes after it. Nothing else on the server does.
     func goesOver(_ version: String?, in key: RowKey, with message: Message) {
-        let place = Place(device: message.device, key: key)
-        guard let version, forced.contains(place), let theirs = server.history[key]?.version(version)?.content else {
-            return
-        }
-        let mine = message.request.deletion.map { [$0] } ?? tokens(message.request.row)
-        for token in mine { decisions[message.device, default: [:]][token, default: []].formUnion(theirs.tokens) }
+        // What is to be brought back is written to the tombstone first.
+        let mine = [message.request.deletion].compactMap(\.self) + tokens(message.request.row)
+        goesOver(version, with: mine, at: Place(device: message.device, key: key))
+    }
+
+    private func goesOver(_ version: String?, with mine: [String], at place: Place) {
+        guard let version, let theirs = server.history[place.key]?.version(version)?.content,
+            forced.remove(place) != nil
+        else { return }
+        goneOver[place] = version
+        for token in mine { decisions[place.device, default: [:]][token, default: []].formUnion(theirs.tokens) }
     }
 
     /// A user keeps the local row, which is nil for a deletion, over what the server has as the user was told, which is nil
@@ -324,7 +337,7 @@ final class Ledger {
     /// What speaks against a write of a device.
     func objections(to new: ServerContent, over old: ServerVersion?, in key: RowKey, by device: Int) -> [String] {
         guard let old, old.content.deletion == nil || new.deletion == nil,
-            !forced.contains(Place(device: device, key: key))
+            old.number != goneOver[Place(device: device, key: key)]
         else { return [] }
         let name = Device.name(device)
         if let deletion = old.content.deletion {

@@ -77,7 +77,17 @@ struct SimulatedRemote: SyncRemote {
         return said
     }
 
+    /// What refuses a row for its content refuses every request with it, however late; chance here does not, and what it refuses
+    /// is told as too large.
     func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
+        do {
+            return try await tombstone(record, in: table, version: version)
+        } catch let error as RemoteError where error.status == 400 || error.status == 422 {
+            throw RemoteError(.refused, error.message, status: 413)
+        }
+    }
+
+    private func tombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
         let deletion = deletion(of: record.id, table)
         if version != nil || (world.settings.replacesWholeRows && !world.settings.deletesForGood) {
             let request = ServerRequest.tombstone(record, version: version, deletion: deletion)

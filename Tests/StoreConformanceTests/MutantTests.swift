@@ -11,7 +11,7 @@ struct MutantTests {
         "transaction.cancelled-while-waiting", "concurrency.no-half-transactions", "concurrency.snapshot-stands-still",
         "concurrency.writers-do-not-overlap", "concurrency.readers-of-a-rollback",
         "concurrency.reads-beside-a-write", "concurrency.snapshot-of-everything",
-        "concurrency.rollback-of-everything",
+        "concurrency.rollback-of-everything", "concurrency.snapshot-of-all-tables",
     ]
 
     @Test(

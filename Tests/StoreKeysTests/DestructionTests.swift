@@ -1,6 +1,15 @@
+import DurableFiles
 import Foundation
 import SecretMemory
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 @testable import StoreKeys
 
@@ -61,6 +70,68 @@ struct DestructionTests {
     }
 
     #if os(Linux) || os(macOS)
+    /// What a process without the right to it is refused, and what the error says of the file then.
+    enum Refusal: String, CaseIterable {
+        case folder
+        case removal
+        case nameOnMedium
+
+        var words: String {
+            switch self {
+            case .folder: "could not be destroyed and is as it was"
+            case .removal: "what it held is gone, and only the file is still there"
+            case .nameOnMedium: "is overwritten and removed: what it held is gone"
+            }
+        }
+
+        /// Takes the right away in time.
+        func fileSystem(_ folder: String) -> FileSystem {
+            if self == .folder { _ = unsafe chmod(folder, 0o500) }
+            return FileSystem { call in
+                switch (self, call) {
+                case (.removal, .wrote): _ = unsafe chmod(folder, 0o500)
+                case (.nameOnMedium, .removed): _ = unsafe chmod(folder, 0o300)
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test(
+        "one that fails says whether the keys are gone, keeps them where the folder may not be written, and can be repeated"
+    )
+    func refused() async throws {
+        for refusal in Refusal.allCases {
+            _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: unlocker)
+            let content = try Data(contentsOf: folder.keyslots)
+            let (path, name) = (folder.url.path(), refusal.rawValue)
+            await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+                let refusal = try #require(Refusal(rawValue: name))
+                let keyslots = URL(filePath: path).appending(path: "store.keyslots")
+                if geteuid() == 0 {
+                    for place in [keyslots.path(), path] { try #require(unsafe chown(place, 65534, 65534) == 0) }
+                    try #require(setuid(65534) == 0)
+                }
+                let error = await #expect(throws: KeyError.self) {
+                    try await KeyslotFile.destroy(at: keyslots, in: refusal.fileSystem(path))
+                }
+                try #require(unsafe chmod(path, 0o700) == 0)
+                try #require(error?.code == .inputOutput)
+                try #require(error?.message.contains(refusal.words) == true, "\(String(describing: error))")
+                try #require(error?.message.hasSuffix("Make it and its folder writable, and repeat.") == true)
+            }
+            let left = try? Data(contentsOf: folder.keyslots)
+            switch refusal {
+            case .folder: #expect(left == content)
+            case .removal: #expect(left?.count == content.count && left != content)
+            case .nameOnMedium: #expect(left == nil)
+            }
+            try await KeyslotFile.destroy(at: folder.keyslots)
+            #expect(try folder.names() == ["store.secret"])
+            try await unlocker.destroySecret()
+        }
+    }
+
     @Test("a process killed meanwhile leaves what can be destroyed again", arguments: 0..<8)
     func killed(round: Int) async throws {
         _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: unlocker)

@@ -41,6 +41,15 @@ struct LifeCycleCrashTests {
             }
         }
 
+        /// How an error begins when the change is in force.
+        var effect: String {
+            switch self {
+            case .add, .changePassphrase: "The new passphrase is in force: do not repeat the call."
+            case .remove: "The root key is new, and the slots that go are gone: do not repeat the call."
+            case .raiseCost: "The slot is made anew: do not repeat the call."
+            }
+        }
+
         /// Whether the old and the new passphrase open the file after the change.
         var opens: (old: Bool, new: Bool) {
             switch self {
@@ -93,6 +102,26 @@ struct LifeCycleCrashTests {
             try await expect(change, isDone: true, created)
             #expect(try folder.names() == ["store.keyslots", "store.secret"], "nothing is left over")
         }
+    }
+
+    @Test(
+        "when only the folder cannot be brought to the medium the change is in force, and the error says so",
+        arguments: Change.allCases
+    )
+    func unproven(change: Change) async throws {
+        let created = try await create()
+        let (place, elsewhere) = (folder.url, folder.url.appendingPathExtension("elsewhere"))
+        // A folder that has another name is not found when its names are to be brought to the medium.
+        let fileSystem = FileSystem { call in
+            guard case .renamed = call else { return }
+            #expect(throws: Never.self) { try FileManager.default.moveItem(at: place, to: elsewhere) }
+        }
+        let error = await #expect(throws: KeyError.self) { try await change.run(in: place, fileSystem) }
+        try FileManager.default.moveItem(at: elsewhere, to: place)
+        #expect(error?.code == .inputOutput)
+        #expect(error?.message.hasPrefix(change.effect) == true, "\(String(describing: error))")
+        #expect(error?.message.contains("keep the old secrets") == true)
+        try await expect(change, isDone: true, created)
     }
 
     #if os(Linux)

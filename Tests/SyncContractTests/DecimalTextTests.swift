@@ -63,6 +63,20 @@ struct DecimalTextTests {
         #expect(DecimalText(Int64(0)).isNumericallyLess(than: tiny))
     }
 
+    @Test(
+        "are divided by whole numbers, rounded to so many digits",
+        arguments: [
+            ("1", 3, "0.333"), ("20", 3, "6.67"), ("-20", 3, "-6.67"), ("2", 2, "1"), ("0", 7, "0"),
+            ("1e5", 4, "25000"),
+            ("0.0001", 8, "0.0000125"), ("9999", 10, "1000"), ("8996", 10, "900"), ("12345", 1, "12300"),
+            ("0.5", 1_000, "0.0005"), ("1", Int64.max, "0.000000000000000000108"), ("1e-400", 2, nil),
+        ] as [(String, Int64, String?)]
+    )
+    func quotients(_ text: String, _ divisor: Int64, _ quotient: String?) throws {
+        let quotient = quotient ?? "0." + String(repeating: "0", count: 400) + "5"
+        #expect(try #require(DecimalText(text)).divided(by: divisor, digits: 3).text == quotient)
+    }
+
     @Test("of doubles are the shortest that read back; there is none of what is not finite")
     func doubles() {
         #expect(DecimalText(shortestOf: 0.1)?.text == "0.1")

@@ -88,6 +88,16 @@ struct ExactSumTests {
         #expect(Self.sum([Int64.min, -1]) == nil)
     }
 
+    @Test("of whole numbers that come many times are the nearest double, beyond 64 bits as well")
+    func manyWholeNumbers() {
+        var sum = WholeSum()
+        sum.add(.max, times: 6)
+        sum.add(.min, times: 2)
+        #expect(sum.rounded == 0x1p65 && sum.value == nil)
+        sum.add(.max, times: -4)
+        #expect(sum.rounded == -2 && sum.value == -2)
+    }
+
     private static func sum(_ texts: [String]) -> String? {
         var sum = DecimalSum()
         for text in texts where !sum.add(text.utf8) { return nil }

@@ -32,6 +32,11 @@ struct RecordTests {
         #expect(ignoringCase.isSameID("aB", "Ab") && !ignoringCase.isSameID("\u{C9}", "\u{E9}"))
     }
 
+    @Test("have ids that are told as what they are")
+    func toldIDs() {
+        #expect("\(RecordID.string("a b"))" == "a b" && "\(RecordID.int64(-7))" == "-7")
+    }
+
     @Test("tell an absent key from a null, and keep the id out of the values")
     func absence() {
         var record = Record(id: "1", ["id": "other", "a": .null])

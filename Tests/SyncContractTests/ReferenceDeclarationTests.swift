@@ -24,3 +24,18 @@ struct ReferenceDeclarationTests {
         #expect(!plain.assignsIDs && plain.columns[0].references == nil)
     }
 }
+
+@Suite("Indexes")
+struct IndexDeclarationTests {
+    @Test("are kept once each, and have columns that are declared")
+    func validation() throws {
+        func table(_ indexes: [[String]]) -> TableDefinition {
+            TableDefinition("Tasks", columns: [.init("a", .string), .init("b", .string)], indexes: indexes)
+        }
+        #expect(table([["b"], ["a", "b"], ["b"], ["b", "a"]]).indexes == [["b"], ["a", "b"], ["b", "a"]])
+        for wrong in [[[]], [["a"], []], [["c"]]] as [[[String]]] {
+            let error = #expect(throws: StoreError.self) { try StoreSchema([table(wrong)]) }
+            #expect(error?.code == .invalidSchema && error?.message.contains("'Tasks'") == true)
+        }
+    }
+}

@@ -65,6 +65,108 @@ struct StubbornServerTests {
         #expect(item.change == nil && item.row == nil && item.machine.needsRow)
     }
 
+    /// An insert without an answer, the content of which the server refuses from then on.
+    private func refusedInsert(_ contents: String...) throws -> TestItem {
+        var item = TestItem()
+        try item.insert(contents[0])
+        for content in contents {
+            if content != contents[0] { try item.update(content) }
+            item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        }
+        #expect(item.receive(.refused(provesNothingWasDone: true), to: item.send()) == .parked)
+        return item
+    }
+
+    /// The ways to get rid of it.
+    enum Ending: CaseIterable { case delete, discard, takeServer, deleteInstead }
+
+    private func end(_ item: inout TestItem, _ ending: Ending) throws {
+        switch ending {
+        case .delete: try item.delete()
+        case .discard: item.discard()
+        case .takeServer: item.apply(item.machine.takeServer(.refused))
+        case .deleteInstead: item.apply(item.machine.deleteInstead(item.row, .refused))
+        }
+        #expect(item.row == nil && item.change?.kind == .delete)
+    }
+
+    @Test(
+        "an insert whose content is refused, and then its deletion for the same reason, has ended when there is no row",
+        arguments: Ending.allCases,
+        [nil, TestRow(content: "a", version: 3, isDeleted: true)]
+    )
+    func refusedTombstone(_ ending: Ending, _ tombstone: TestRow?) throws {
+        var item = try refusedInsert("a")
+        try end(&item, ending)
+        let sent = item.send()
+        #expect(sent?.request == .tombstone(TestRow(content: "a"), version: nil))
+        #expect(item.receive(.refused(provesNothingWasDone: true), to: sent) == .again(.notDone))
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(tombstone.map { .shown($0) } ?? .absent, to: lookUp) == .done)
+        #expect(item.change == nil && item.row == nil && !item.machine.needsRow)
+    }
+
+    @Test(
+        "and is deleted in its version when it has arrived after all, also when that is found out later",
+        arguments: Ending.allCases,
+        [true, false]
+    )
+    func arrivedInsert(_ ending: Ending, _ isInterrupted: Bool) throws {
+        var item = try refusedInsert("a")
+        try end(&item, ending)
+        item.receive(.refused(provesNothingWasDone: true), to: item.send())
+        if isInterrupted { item.receive(.failed, to: item.send()) }
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(.shown(TestRow(content: "a", version: 1)), to: lookUp) == .again(.done))
+        let deletion = item.send(.done)
+        #expect(deletion?.request == .delete(version: 1))
+        #expect(item.receive(.taken(nil), to: deletion) == .done)
+        #expect(item.change == nil && item.row == nil)
+    }
+
+    @Test("but is no reason to delete the row of others: it is a conflict, or is taken where a change is taken back")
+    func rowOfOthers() throws {
+        let theirs = TestRow(content: "theirs", version: 1)
+        for ending in [Ending.delete, .discard] {
+            var item = try refusedInsert("a")
+            try end(&item, ending)
+            item.receive(.refused(provesNothingWasDone: true), to: item.send())
+            let outcome = item.receive(.shown(theirs), to: item.send())
+            #expect(outcome == (ending == .delete ? .conflict(theirs) : .done))
+            #expect(item.row == (ending == .delete ? nil : theirs))
+        }
+    }
+
+    @Test("and what left with another content is kept away by itself")
+    func severalContents() throws {
+        var item = try refusedInsert("a", "b")
+        item.discard()
+        let last = item.send()
+        #expect(last?.request == .tombstone(TestRow(content: "b"), version: nil))
+        #expect(item.receive(.refused(provesNothingWasDone: true), to: last) == .again(.notDone))
+        let first = item.send()
+        #expect(first?.request == .tombstone(TestRow(content: "a"), version: nil))
+        #expect(item.receive(.taken(TestRow(content: "a", version: 1, isDeleted: true)), to: first) == .done)
+        #expect(item.change == nil)
+    }
+
+    @Test("and is an insert again when the deletion is taken back, and taken back again it ends")
+    func undoneRefusedTombstone() throws {
+        var item = try refusedInsert("a")
+        try item.delete()
+        let sent = item.send()
+        item.undoDelete()
+        #expect(item.receive(.refused(provesNothingWasDone: true), to: sent) == .waits)
+        let insert = item.send()
+        #expect(insert?.request == .insert(TestRow(content: "a")))
+        item.receive(.refused(provesNothingWasDone: true), to: insert)
+        item.discard()
+        #expect(item.change?.isUndo == true && item.change?.kind == .delete)
+        #expect(item.receive(.absent, to: item.send()) == .done)
+    }
+
     @Test("a row that is never shown is the server's after a second decision at the latest")
     func hidden() throws {
         for inserts in [false, true] {

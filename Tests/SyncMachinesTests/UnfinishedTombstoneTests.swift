@@ -72,6 +72,24 @@ struct UnfinishedTombstoneTests {
         #expect(outcome == .again(.done) && write?.request == .update(shown, version: 1, restoring: false))
     }
 
+    @Test(
+        "that may have been brought back with its old content is no conflict, and gets the new one",
+        arguments: [true, false]
+    )
+    func halfRestored(_ isKnown: Bool) throws {
+        var item = try filling()
+        let again = item.machine.prepare(item.row, restoresInSteps: true)
+        if isKnown, let again { item.machine.mayHaveShown(again) }
+        let shown = TestRow(content: "a", version: 3)
+        let outcome = item.receive(.shown(shown), to: again)
+        #expect(outcome == (isKnown ? .again(.done) : .conflict(shown)))
+        guard isKnown else { return }
+        let write = item.machine.prepare(item.row, after: .done, restoresInSteps: true)
+        #expect(write?.request == .update(TestRow(content: "b", version: 3), version: 3, restoring: false))
+        let end = item.receive(.taken(TestRow(content: "b", version: 4)), to: write)
+        #expect(end == .done)
+    }
+
     @Test("that somebody else has brought back with other content is a conflict")
     func broughtBackByOthers() throws {
         var item = try filling()

@@ -21,8 +21,10 @@ struct UnfitServerRowTests {
                 == (deletes
                     ? .delete(version: 2) : .update(TestRow(content: "b", version: 2), version: 2, restoring: false))
         )
-        // It is changed once more meanwhile: the decision holds.
-        #expect(item.receive(.unfit(version: 3), to: write) == .again(.done))
+        // It is changed once more meanwhile: that was decided by nobody.
+        #expect(item.receive(.unfit(version: 3), to: write) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        #expect(item.receive(.unfit(version: 3), to: item.send()) == .again(.done))
         #expect(item.receive(.taken(nil), to: item.send(.done)) == .done)
         #expect(item.change == nil && item.machine.needsRow != deletes)
     }

@@ -1,3 +1,4 @@
+import OfflineSync
 import Testing
 
 @testable import SyncSessions
@@ -39,5 +40,70 @@ struct BackoffTests {
         #expect(progress.wait(after: "a", backoff, random: 0) == .seconds(5))
         #expect(progress.wait(after: "a", backoff, random: 0) == .seconds(5))
         #expect(progress.wait(after: "a", backoff, random: 2) == .zero)
+    }
+
+    private static let extremes: [Duration] = [
+        .seconds(Int64.max), .seconds(Int64.max / 2), .seconds(Int64.min), .seconds(-1), .zero, .nanoseconds(1),
+    ]
+
+    @Test(
+        "whatever is set, waits are at least 100 ms before anything is taken off, and can be waited for",
+        arguments: extremes
+    )
+    func extreme(_ time: Duration) {
+        for number in [Double.infinity, -.infinity, .nan, 1e300, -1, 0] {
+            var changed = Backoff()
+            (changed.first, changed.longest, changed.factor, changed.jitter) = (time, time, number, number)
+            #expect(changed == Backoff(first: time, longest: time, factor: number, jitter: number))
+            var progress = BackoffProgress()
+            for _ in 0..<100 {
+                let wait = progress.wait(after: "a", changed, random: 0)
+                #expect(wait >= .milliseconds(100) && wait <= .seconds(3_200_000_000))
+            }
+            // One that begins small grows.
+            var growing = BackoffProgress()
+            for _ in 0..<100 {
+                let wait = growing.wait(after: "a", Backoff(longest: time, factor: number), random: 1)
+                #expect(wait >= .zero && wait <= .seconds(3_200_000_000))
+            }
+        }
+    }
+
+    @Test("times of a session are bounded, also when they are set later", arguments: extremes)
+    func bounded(_ time: Duration) {
+        var changed = SessionOptions()
+        (changed.pullInterval, changed.pushDelay, changed.maximumOfflineTime) = (time, time, time)
+        for options in [SessionOptions(pullInterval: time, pushDelay: time, maximumOfflineTime: time), changed] {
+            #expect(options.pullInterval ?? .zero >= .milliseconds(100))
+            #expect(options.pushDelay >= .zero && options.maximumOfflineTime ?? .seconds(-1) >= .zero)
+            for value in [options.pullInterval, options.pushDelay, options.maximumOfflineTime] {
+                #expect(value ?? time <= .seconds(3_200_000_000))
+            }
+        }
+    }
+
+    @Test("any time may be set for a sync or a wait", arguments: extremes)
+    func timeLimits(_ time: Duration) async throws {
+        let device = try SessionDevice(SessionDevice.emulator())
+        device.session.start()
+        if time > .seconds(1) {
+            try await device.session.wait(for: .both, timeout: time)
+            #expect(try await device.session.sync(within: time).isComplete)
+        } else {
+            // It may be over, or done, first; nothing but that.
+            do { try await device.session.wait(for: .both, timeout: time) } catch let error as SyncError {
+                #expect(error.code == .timedOut)
+            }
+        }
+        await device.session.close()
+    }
+
+    @Test("a long sleep of the system's clock is one of parts, and ends when it is cancelled")
+    func longSleep() async throws {
+        let clock = ContinuousClock()
+        try await clock.sleepInParts(until: clock.now.advanced(by: .seconds(-1)))
+        let sleep = Task { try await clock.sleepInParts(until: clock.now.advanced(by: .seconds(3_000_000_000))) }
+        sleep.cancel()
+        await #expect(throws: CancellationError.self) { try await sleep.value }
     }
 }

@@ -46,6 +46,16 @@ struct LockedStoreTests {
         await device.session.close()
     }
 
+    @Test("one sync says that the store is not there, as a push does")
+    func singleSync() async throws {
+        await store.lock()
+        let error = await #expect(throws: SyncError.self) {
+            _ = try await device.session.sync(within: .seconds(25))
+        }
+        #expect(error?.code == .storeUnavailable && (error?.cause as? StoreError)?.code == .locked)
+        await device.session.close()
+    }
+
     @Test("reconnecting while it is locked says that it was tried")
     func reconnect() async throws {
         await store.lock()

@@ -60,7 +60,7 @@ extension PrivateFile {
                 try fileSystem.replace(path, with: temporaryPath)
             } catch {
                 guard error.call != "rename" else { throw error }
-                throw folderNotSynchronized(UnprovenReplacement(cause: error))
+                throw unprovenReplacement(error)
             }
             lock = newLock
         } catch {
@@ -98,6 +98,15 @@ extension PrivateFile {
             .inputOutput,
             "The folder of the \(role) at \(path) could not be brought to the medium; look at the medium.",
             cause: cause
+        )
+    }
+
+    private func unprovenReplacement(_ failure: SystemCallFailure) -> KeyError {
+        KeyError(
+            .inputOutput,
+            "The \(role) at \(path) is the new one. Only its folder could not be brought to the medium, so that a loss of power may "
+                + "bring the old one back; look at the medium, and keep the old secrets.",
+            cause: UnprovenReplacement(cause: failure)
         )
     }
 

@@ -19,7 +19,8 @@ extension KeyslotFile {
     ///
     /// - Parameter url: The location of the file. When there is none, nothing is done.
     /// - Throws: `KeyError` with code `insecurePermissions` if it is no regular file, `inUse` while another
-    ///   task or process is changing it, or `io`; `CancellationError`.
+    ///   task or process is changing it, or `io`, whose message says whether the keys are still there: in a folder that may not
+    ///   be written nothing is done; `CancellationError`.
     public static func destroy(at url: URL) async throws { try await destroy(at: url, in: FileSystem()) }
 
     package static func destroy(at url: URL, in fileSystem: FileSystem) async throws {

@@ -53,6 +53,15 @@ final class KeyslotTransaction: Sendable {
         try await BlockingWork.run { [self] in try writeBlocking(next) }
     }
 
+    /// The same, where an error says what is in force when the file was replaced, and only its name may not be on the medium.
+    func write(_ next: KeyslotFile, inForce effect: String) async throws {
+        do {
+            try await write(next)
+        } catch let error as KeyError where error.cause is UnprovenReplacement {
+            throw KeyError(error.code, "\(effect): do not repeat the call. \(error.message)", cause: error.cause)
+        }
+    }
+
     /// The same, on the thread of the caller, who may wait for the medium.
     func writeBlocking(_ next: KeyslotFile) throws {
         let bytes = try next.encoded()

@@ -60,7 +60,8 @@ extension Keyslots {
             let kept = try opened.slots.filter { $0.slot.id != slotID }
                 .map { try $0.sealed(with: newRootKey, storeID: file.storeID, random: random) }
             try await transaction.write(
-                file.renewingRootKey(from: rootKey, to: newRootKey, slots: kept, random: random)
+                file.renewingRootKey(from: rootKey, to: newRootKey, slots: kept, random: random),
+                inForce: "The root key is new, and the slots that go are gone"
             )
             let dropped = file.slots.filter { slot in slot.id != slotID && !kept.contains { $0.id == slot.id } }
             return SlotRemoval(removed: removed, dropped: dropped, kept: kept)

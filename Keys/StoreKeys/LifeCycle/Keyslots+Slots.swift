@@ -29,7 +29,10 @@ extension Keyslots {
             }
             let rootKey = try await file.openSlot(with: authorizer).rootKey
             let slot = try await makeSlot(for: unlocker, in: file, rootKey: rootKey)
-            try await transaction.write(file.replacingSlots(file.slots + [slot], rootKey: rootKey))
+            try await transaction.write(
+                file.replacingSlots(file.slots + [slot], rootKey: rootKey),
+                inForce: "The new \(slot.kind.noun) is in force"
+            )
             return slot
         }
     }
@@ -86,7 +89,10 @@ extension Keyslots {
             var slots = file.slots
             let label = slots[place].label
             slots[place] = try await makeSlot(for: new, labelled: label, in: file, rootKey: opened.rootKey)
-            try await transaction.write(file.replacingSlots(slots, rootKey: opened.rootKey))
+            try await transaction.write(
+                file.replacingSlots(slots, rootKey: opened.rootKey),
+                inForce: "The new \(slots[place].kind.noun) is in force"
+            )
             return slots[place]
         }
     }
@@ -115,7 +121,13 @@ extension Keyslots {
             guard let slot = transaction.content.slots.first(where: { $0.id == opened.slot.id }),
                 try await transaction.content.open(slot, with: unlocker)?.rootKey == opened.rootKey
             else { throw try file().inUse() }
-            try await replace(opened, with: unlocker, created: opened.slot.createdMilliseconds, in: transaction)
+            try await replace(
+                opened,
+                with: unlocker,
+                created: opened.slot.createdMilliseconds,
+                in: transaction,
+                inForce: "The slot is made anew"
+            )
             return transaction.content
         }
     }
@@ -125,7 +137,8 @@ extension Keyslots {
         _ opened: OpenedSlot,
         with unlocker: any StoreUnlocker,
         created: Int64,
-        in transaction: KeyslotTransaction
+        in transaction: KeyslotTransaction,
+        inForce effect: String? = nil
     ) async throws -> Keyslot {
         let file = transaction.content
         let slot = try await makeSlot(
@@ -136,7 +149,10 @@ extension Keyslots {
             rootKey: opened.rootKey
         )
         let slots = file.slots.map { $0.id == opened.slot.id ? slot : $0 }
-        try await transaction.write(file.replacingSlots(slots, rootKey: opened.rootKey))
+        try await transaction.write(
+            file.replacingSlots(slots, rootKey: opened.rootKey),
+            inForce: effect ?? "The new \(slot.kind.noun) is in force"
+        )
         return slot
     }
 
@@ -164,6 +180,18 @@ extension Keyslots {
             throw KeyError.unreliableUnlocker(slot.kind)
         }
         return slot
+    }
+}
+
+extension SlotKind {
+    /// What a person calls the secret of such a slot.
+    fileprivate var noun: String {
+        switch self {
+        case .passphrase: "passphrase"
+        case .recoveryCode: "recovery code"
+        case .secretFile: "secret file"
+        default: "slot"
+        }
     }
 }
 

@@ -19,8 +19,8 @@ public import Foundation
 /// does not open the file; as ``StoreKeyring/create(at:unlockers:)`` when an unlocker for a new slot is not fit;
 /// `inUse` when another task or process is changing the file, or it was exchanged meanwhile, after which nothing has
 /// changed; `io` when it cannot be written, after which it is as it was, unless only its folder could not be brought to
-/// the medium. They throw `CancellationError`, after which nothing has changed, if the task is cancelled before the
-/// next revision is being written.
+/// the medium: the message says then that the change is in force. They throw `CancellationError`, after which nothing has
+/// changed, if the task is cancelled before the next revision is being written.
 public struct Keyslots: Sendable {
     /// The location of the keyslot file.
     public let url: URL

@@ -1,5 +1,6 @@
 internal import DurableFiles
 package import Foundation
+internal import SyncContract
 
 extension AttachmentFolder {
     /// Copies all that is whole into a new folder, and returns when it is on the medium. Where there are no attachments, there
@@ -37,9 +38,35 @@ extension AttachmentFolder {
     }
 
     /// Removes all that was made here, and the folder when nothing else is in it.
+    ///
+    /// - Throws: `StoreError` that names what could not be removed.
     package func removeAll() throws {
         guard FileSystem.isFolder(path) else { return }
-        for entry in try names() where Self.parts(of: entry) != nil { try fileSystem.remove("\(path)/\(entry)") }
-        if try names().isEmpty { try fileSystem.removeFolder(path) }
+        for entry in try entriesToRemove() where Self.parts(of: entry) != nil {
+            let entry = "\(path)/\(entry)"
+            do throws(SystemCallFailure) {
+                try fileSystem.remove(entry)
+            } catch {
+                throw StoreError.notRemoved(entry, error)
+            }
+        }
+        guard try entriesToRemove().isEmpty else { return }
+        do throws(SystemCallFailure) {
+            try fileSystem.removeFolder(path)
+        } catch {
+            throw StoreError.notRemoved(path, error)
+        }
+    }
+
+    private func entriesToRemove() throws -> [String] {
+        do {
+            return try names()
+        } catch {
+            throw StoreError(
+                .inputOutput,
+                "The folder '\(path)' cannot be listed; make it readable, and repeat.",
+                cause: error
+            )
+        }
     }
 }

@@ -65,8 +65,7 @@ struct SealedFileReader: ~Copyable, Sendable {
     static var damaged: StoreError {
         StoreError(
             .damaged,
-            "The file of an attachment is damaged, or was put there by somebody else; restore the store from a backup, or"
-                + " remove the attachment here and fetch it again."
+            "The file of an attachment is damaged, or was put there by somebody else; restore it from a backup."
         )
     }
 }

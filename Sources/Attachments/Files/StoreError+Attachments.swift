@@ -15,6 +15,36 @@ extension StoreError {
         StoreError(.notFound, "'\(path)' cannot be read; check the path and its permissions.", cause: failure)
     }
 
+    /// The error for a file or folder of attachments that cannot be removed.
+    static func notRemoved(_ path: String, _ failure: SystemCallFailure) -> StoreError {
+        let isRefused = [EACCES, EPERM, EROFS].contains(failure.number)
+        return StoreError(
+            isRefused ? .readOnly : .inputOutput,
+            "'\(path)' could not be removed; \(isRefused ? "make its folder writable" : "look at the medium"), and repeat.",
+            cause: failure
+        )
+    }
+
+    /// A damaged file that the server has, too; it is fetched again, but in a context without a server.
+    static func damaged(isFetched: Bool) -> StoreError {
+        StoreError(
+            .damaged,
+            "The file of an attachment is damaged, or was put there by somebody else, and the server has it; "
+                + (isFetched
+                    ? "it is fetched again, as soon as that can be: fetch it, or read it again."
+                    : "open the context with its server, and read it again.")
+        )
+    }
+
+    /// A damaged file that the server does not have. It stays.
+    static func lastCopyDamaged(_ name: String) -> StoreError {
+        StoreError(
+            .damaged,
+            "The file '\(AttachmentFolder.name)/\(name)' is damaged, or was put there by somebody else, and the server does not"
+                + " have it; put it back from a backup, or add its content anew. What is left of it stays."
+        )
+    }
+
     /// What a failure of the system means for a file.
     init(attachmentFailure failure: SystemCallFailure) {
         switch failure.number {

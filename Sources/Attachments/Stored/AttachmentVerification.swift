@@ -48,14 +48,18 @@ package enum AttachmentVerification {
 
     private static func problem(of file: AttachmentFile, in folder: AttachmentFolder) -> StoreFinding? {
         guard file.isHere else { return nil }
-        guard folder.hasWhole(file.name) else { return damaged("the file of attachment '\(file.id)' is missing", file) }
+        guard folder.hasWhole(file.name) else { return damaged("\(words(file)) is missing", file) }
         do {
             let digest = try folder.open(file).digest {}
             return digest == file.digest
-                ? nil : damaged("the file of attachment '\(file.id)' has another content than was added", file)
+                ? nil : damaged("\(words(file)) has another content than was added", file)
         } catch {
-            return damaged("the file of attachment '\(file.id)' cannot be read", file)
+            return damaged("\(words(file)) cannot be read", file)
         }
+    }
+
+    private static func words(_ file: AttachmentFile) -> String {
+        "the file '\(AttachmentFolder.name)/\(file.name)' of attachment '\(file.id)'"
     }
 
     private static func damaged(_ message: String, _ file: AttachmentFile? = nil) -> StoreFinding {
@@ -64,7 +68,7 @@ package enum AttachmentVerification {
             .damagedAttachment,
             .store,
             message,
-            remedy: "the server has it: remove the file, and it is fetched when it is asked for next"
+            remedy: "the server has it: open the store with its attachments and read it, and it is fetched again"
         )
     }
 }

@@ -113,12 +113,13 @@ extension AttachmentWork {
     private struct NoRoom: Error {}
 
     /// Removes what has arrived of a file, also when the transfer is cancelled meanwhile: it may never be gone on with.
-    private func forget(_ file: AttachmentFile) async throws {
+    func forget(_ file: AttachmentFile) async throws {
         let removal = Task { [folder] in try await FileWork.run { _ in try folder.remove(file.name) } }
         try await removal.value
     }
 
-    private func postpone(_ file: AttachmentFile) async throws {
+    /// Puts off a file that is fetched ahead, for as long again as it has been missing.
+    func postpone(_ file: AttachmentFile) async throws {
         let now = now
         let missing = now.milliseconds - file.lastUsed.milliseconds
         let next = Timestamp(milliseconds: now.milliseconds + min(max(missing, 15_000), Self.longestAbsence))

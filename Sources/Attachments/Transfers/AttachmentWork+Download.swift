@@ -9,11 +9,17 @@ extension AttachmentWork {
         guard let file = try await file(id), file.isWanted, !file.isHere, file.failure == nil, let transport else {
             return
         }
-        try await fetch(file, transport) { _ in }
-        let now = now
-        try await note(file) {
-            ($0.isHere, $0.isWanted, $0.isOnServer, $0.failure, $0.lastUsed) = (true, false, true, nil, now)
-            $0.aheadFrom = nil
+        guard let file = try await replaced(file, transport) else { return }
+        do {
+            try await fetch(file, transport) { _ in }
+            let now = now
+            try await note(file) {
+                ($0.isHere, $0.isWanted, $0.isOnServer, $0.failure, $0.lastUsed) = (true, false, true, nil, now)
+                $0.aheadFrom = nil
+            }
+        } catch let error as StoreError where error.code == .full {
+            try await giveUp(file)
+            throw error
         }
     }
 
@@ -35,6 +41,14 @@ extension AttachmentWork {
             try await receive(file, transport, admit)
         }
         try await take(file)
+    }
+
+    /// Gives back what has arrived of a file for which the disk has no room: rows need it more. Who waits for it is told, and may
+    /// ask again.
+    private func giveUp(_ file: AttachmentFile) async throws {
+        try await forget(file)
+        if file.aheadFrom != nil { try await postpone(file) }
+        try await change(file.id) { $0.isWanted = false }
     }
 
     /// Changes what is known of a file that has arrived; removes one that was removed meanwhile.

@@ -24,10 +24,14 @@ struct AttachmentWork: Sendable {
 
     /// Opens a file that is here, under whatever name: it gets another one when it is encrypted anew.
     ///
-    /// - Throws: `StoreError` with code `notFound` when there is no such file, `damaged`.
+    /// - Throws: `StoreError` with code `notFound` when there is no such file, `damaged`, as `damage(of:)` says.
     func open(_ file: AttachmentFile) async throws -> OpenAttachment {
         do {
-            return try await FileWork.run { [folder, gate] _ in OpenAttachment(try folder.open(file), gate) }
+            return try await FileWork.run { [self] _ in
+                OpenAttachment(try folder.open(file), gate) { await damage(of: file) }
+            }
+        } catch let error as StoreError where error.code == .damaged {
+            throw await damage(of: file)
         } catch let error as StoreError where error.code == .notFound {
             guard let now = try await self.file(file.id), now.isHere, now.name != file.name else { throw error }
             return try await open(now)

@@ -171,7 +171,7 @@ struct TransferMachine: Sendable {
             if let pause, pause.until > now { break }
             var next = pause ?? Hold(until: now)
             let wait = next.progress.wait(after: failure, backoff, random: random)
-            next.until = now + max(wait, wanted ?? .zero)
+            next.until = now + max(wait, wanted ?? .zero).asWait
             next.isOfConnection = wanted == nil
             pause = next
         }
@@ -188,7 +188,7 @@ struct TransferMachine: Sendable {
     ) {
         var hold = holds[transfer.id] ?? Hold(until: now)
         let wait = hold.progress.wait(after: failure, backoff, random: random)
-        hold.until = now + max(wait, wanted ?? .zero)
+        hold.until = now + max(wait, wanted ?? .zero).asWait
         hold.isOfConnection = false
         holds[transfer.id] = hold
     }

@@ -8,6 +8,15 @@ extension DatasyncRemote {
     /// the row came back with the content already; the predecessor answers the POST with 405. It takes a PATCH that says
     /// `"deleted": false`, in both protocols.
     func restore(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record {
+        do {
+            return try await restoreInSteps(record, in: table, version: version)
+        } catch var error as RemoteError {
+            error.mayHaveShownTombstone = wire.hidesDeletedRows && !error.wasNotSent
+            throw error
+        }
+    }
+
+    private func restoreInSteps(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record {
         let id = try record.serverID(in: table)
         var change = try wire.update(record, in: table, version: version, restoring: true)
         if let undelete = wire.restore(id, in: table, version: version) {

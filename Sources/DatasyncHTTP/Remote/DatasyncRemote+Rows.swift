@@ -96,14 +96,14 @@ extension DatasyncRemote {
             return (.confirmed, row.isDeleted ? row : nil)
         case .gone, .failure(.notFound): return unconfirmed
         case .conflict:
-            let row: Record?
-            if let told = reader(of: table).conflictingRow(id, in: response) {
-                row = told
-            } else {
-                row = try await rowInTheWay(id, in: table, of: response)
-            }
-            guard let row else { return unconfirmed }
-            guard row.isDeleted else { throw conflict(with: row, in: table, by: response) }
+            let told = reader(of: table).conflictingRow(id, in: response)
+            let conflict =
+                if let told { conflict(with: told, in: table, by: response) } else {
+                    try await conflictByLookup(id, in: table, by: response)
+                }
+            // Without a row and a reason why it could not be had, there is none.
+            guard conflict.serverRecord != nil || conflict.cause != nil else { return unconfirmed }
+            guard let row = conflict.serverRecord, row.isDeleted else { throw conflict }
             return (.confirmed, row)
         case .failure: throw response.failure(table: table.name)
         }
@@ -181,8 +181,8 @@ extension DatasyncRemote {
 
     /// The error of a conflict whose answer lacks the server's row.
     ///
-    /// - Throws: What the look-up failed with, when trying again later can help. Otherwise the conflict goes without a
-    ///   row: repeating the write would only bring up the same conflict.
+    /// - Throws: What the look-up failed with, when trying again later can help, as after an answer that is no row. Otherwise
+    ///   the conflict goes without a row: repeating the write would only bring up the same conflict.
     func conflictByLookup(
         _ id: String,
         in table: TableDefinition,
@@ -191,7 +191,7 @@ extension DatasyncRemote {
         do {
             let row = try await afterRequest { try await self.record(id, in: table) }
             return conflict(with: row, in: table, by: response)
-        } catch let error as RemoteError where [.refused, .invalidResponse, .unfitRow].contains(error.code) {
+        } catch let error as RemoteError where [.refused, .unfitRow].contains(error.code) {
             return conflict(with: nil, in: table, by: response, cause: error)
         }
     }
@@ -225,15 +225,20 @@ extension DatasyncRemote {
         status: Int? = nil,
         cause: (any Error)? = nil
     ) -> RemoteError {
+        let sent = response?.request.flatMap { EntityTag.version($0.headerFields[.ifMatch]) }
         let reason =
             switch row {
-            case nil: "has a conflicting row in table '\(table.name)', which could not be had"
-            case .some(let row) where row.isDeleted: "has deleted the row in table '\(table.name)'"
-            case .some: "has another version of the row in table '\(table.name)'"
+            case nil: "has a conflicting row in table '\(table.name)', which could not be had; resolve the conflict."
+            case .some(let row) where row.isDeleted:
+                "has deleted the row in table '\(table.name)'; resolve the conflict."
+            case .some(let row) where row.version != nil && row.version == sent:
+                "refuses the change of a row in table '\(table.name)', and has it in the very version that was sent along;"
+                    + " others may refer to it, or a value has to be unique."
+            case .some: "has another version of the row in table '\(table.name)'; resolve the conflict."
             }
         return RemoteError(
             .conflict,
-            "\(endpoint.authority) \(reason); resolve the conflict.",
+            "\(endpoint.authority) \(reason)",
             status: status ?? response?.status,
             serverRecord: row,
             cause: cause,

@@ -59,7 +59,22 @@ struct ParameterizedRemote: OnlineRemote {
         try await asking { try await base.page(query, of: table, at: position, pageSize: pageSize) }
     }
 
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage {
+        let all = self.parameters.merging(parameters) { $1 }
+        return try await base.page(query, of: table, at: position, pageSize: pageSize, parameters: all)
+    }
+
     func check(parameters: [String: String]) throws { try base.check(parameters: parameters) }
+
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        base.mayRepeat(row, of: table, after: cursor)
+    }
 
     func page(_ query: Query, of table: TableDefinition, includesDeleted: Bool) async throws -> RemotePage {
         try await asking { try await base.page(query, of: table, includesDeleted: includesDeleted) }

@@ -13,7 +13,7 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
         package let name: String
         /// The type of its column.
         package let type: ColumnType
-        /// Whether it may be nil.
+        /// Whether it may be nil, or is of a type that holds a null itself.
         package let isOptional: Bool
         /// Its Swift type, without optional.
         let swiftType: ObjectIdentifier
@@ -38,7 +38,11 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
 
     /// An item of made-up values, and of those of the example.
     let base: Item?
+    /// The same once more: what differs is made anew each time.
+    private let twin: Item?
     private let others: [Other]
+    /// What the example has, in the form in which it is stored.
+    private let exampleForms: [String: FieldValue]
     private let names = Mutex<[PathKey: String]>([:])
 
     /// An item in which one property has another value.
@@ -55,8 +59,19 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
     }
 
     /// The description of a type with the values of an item where none can be made up. It stands from then on.
+    ///
+    /// - Throws: ``StoreError/Code/invalidItem`` for one that cannot be encoded, or what the item throws.
     package static func of(_ type: Item.Type, example: Item) throws -> ItemDescription where Item: Encodable {
-        try make(standIns: PropertyValues.of(example))
+        do {
+            return try make(standIns: PropertyValues.of(example))
+        } catch let error as EncodingError {
+            throw StoreError(
+                .invalidItem,
+                "Property '\(error.property ?? "?")' of the example of \(Item.self) cannot be encoded; give it a type that"
+                    + " can.",
+                cause: error.withoutValue
+            )
+        }
     }
 
     private static func make(standIns: [String: Any]) -> ItemDescription {
@@ -67,9 +82,11 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
 
     private init(standIns: [String: Any]) {
         let probe = ItemProbe(standIns: standIns)
+        exampleForms = standIns.compactMapValues { StoredForm.of($0) }
         do {
             let base = try Item(from: ProbeDecoder(probe: probe))
             (self.base, properties, problem) = (base, probe.properties.map(Property.init), nil)
+            twin = try? Item(from: ProbeDecoder(probe: ItemProbe(standIns: standIns)))
             others = probe.properties.compactMap { property in
                 let probe = ItemProbe(standIns: standIns, differing: property.name)
                 // Not every type takes every value: such a property is told apart by its type.
@@ -79,12 +96,13 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
                 return Other(name: property.name, item: item, value: value)
             }
         } catch {
-            (base, properties, others) = (nil, [], [])
-            problem =
-                "Property '\(probe.last ?? "?")' of \(Item.self) cannot be probed; make its type CaseIterable or optional,"
-                + " or give the table an example: .example(\(Item.self)(…))."
+            (base, twin, properties, others) = (nil, nil, [], [])
+            problem = probe.problem(of: Item.self)
         }
     }
+
+    /// Whether an item can be given an id, which it decodes under the key `id`.
+    package var takesIDs: Bool { problem != nil || properties.contains { $0.name == "id" } }
 
     /// The column behind a property; nil for one that is not stored, such as a computed one.
     package func columnName(of path: PartialKeyPath<Item>) -> String? {
@@ -110,7 +128,21 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
         let known = Set(others.map(\.name))
         let type = ObjectIdentifier(StoredForm.unwrapped(Swift.type(of: path).valueType))
         let rest = properties.filter { !known.contains($0.name) && $0.swiftType == type }
-        return rest.count == 1 ? rest[0].name : nil
+        if rest.count == 1 { return rest[0].name }
+        // Of several of one type, the one that has in the example what this one has.
+        let same = rest.filter { exampleForms[$0.name] == plain }
+        return same.count == 1 ? same[0].name : nil
+    }
+}
+
+extension ItemDescription where Item: Identifiable, Item.ID: RowID {
+    /// Whether items get the ids of their rows: from the key `id`, or from what else they are decoded from.
+    var keepsIDs: Bool {
+        guard let base, let twin else { return true }
+        guard base.id == twin.id else { return false }
+        if takesIDs || others.contains(where: { $0.item.id != base.id }) { return true }
+        // One id for all of them, as of a table with a single row.
+        return base.id.recordID != .string("")
     }
 }
 

@@ -16,6 +16,9 @@ final class ItemProbe {
     /// The property that was asked for last: the one that failed, if one did.
     private(set) var last: String?
 
+    /// Why the type is refused whatever its values are, and what helps.
+    private(set) var refusal: String?
+
     /// What the property that differs was given.
     private(set) var differentValue: FieldValue?
 
@@ -29,24 +32,41 @@ final class ItemProbe {
 
     struct Unprobed: Error {}
 
+    /// Notes that a type cannot be described, however its values are.
+    func refuse(_ reason: String, _ name: String? = nil) -> Unprobed {
+        if let name { last = name }
+        refusal = refusal ?? reason
+        return Unprobed()
+    }
+
+    /// Why a type cannot be described: the property and the remedy.
+    func problem(of type: Any.Type) -> String {
+        if let refusal { return "\(last.map { "Property '\($0)' of " } ?? "")\(type) \(refusal)." }
+        return
+            "Property '\(last ?? "?")' of \(type) cannot be probed; make its type CaseIterable or optional, or give the"
+            + " table an example: .example(\(type)(…))."
+    }
+
     /// The value for a property; nil for an optional one.
     func value<Value: Decodable>(_ type: Value.Type, _ name: String, isOptional: Bool) throws -> Value? {
         last = name
         // The row's operation says it: it has no column.
         if let state = SyncState.synced as? Value { return state }
-        let samples = Samples.of(type)
+        let standIn = standIns[name] as? Value
+        // What the example has need not be made up, and not every type takes contents of which nothing is known.
+        let samples = Samples.of(type, contents: standIn == nil)
         if !properties.contains(where: { $0.name == name }) {
             properties.append(
                 Property(
                     name: name,
                     type: samples.type,
-                    isOptional: isOptional,
+                    isOptional: isOptional || (differing == nil && NestedJSON.holdsNull(type)),
                     swiftType: ObjectIdentifier(StoredForm.unwrapped(type)),
                     namesFiles: StoredForm.unwrapped(type) is any AttachmentName.Type
                 )
             )
         }
-        let plain = standIns[name] as? Value ?? (isOptional ? nil : samples.values.first)
+        let plain = standIn ?? (isOptional ? nil : samples.values.first)
         guard differing == name else {
             guard let plain else {
                 if isOptional { return nil }
@@ -71,8 +91,12 @@ struct ProbeDecoder: Decoder {
         KeyedDecodingContainer(ProbeContainer<Key>(probe: probe))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ItemProbe.Unprobed() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw ItemProbe.Unprobed() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw probe.refuse(Self.notNamed) }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw probe.refuse(Self.notNamed) }
+
+    /// What is said of a type that is no list of properties.
+    static let notNamed =
+        "must decode from named properties, each from a value; let a nested type of its own hold the rest"
 }
 
 private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -82,6 +106,13 @@ private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) -> Bool { false }
+
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { throw tooWide(key) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { throw tooWide(key) }
+
+    private func tooWide(_ key: Key) -> any Error {
+        probe.refuse("has 128 bits, for which there is no column; make it an Int64 or a Decimal", key.stringValue)
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         guard let value = try probe.value(type, key.stringValue, isOptional: false) else { throw ItemProbe.Unprobed() }
@@ -113,9 +144,11 @@ private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         keyedBy type: Nested.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        throw ItemProbe.Unprobed()
+        throw probe.refuse(ProbeDecoder.notNamed, key.stringValue)
     }
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw ItemProbe.Unprobed() }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        throw probe.refuse(ProbeDecoder.notNamed, key.stringValue)
+    }
 
     // A superclass decodes from the same properties.
     func superDecoder() -> any Decoder { ProbeDecoder(probe: probe) }

@@ -13,7 +13,12 @@ extension Samples where Value: Decodable {
 
     /// The samples of a type: those of a type that is known here, the cases of an enum, or what the type makes of numbers
     /// and texts.
-    static func of(_ type: Value.Type) -> Samples {
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - contents: Whether contents are made up for a type that asks for named values or a list.
+    /// - Returns: The samples, of which there may be none.
+    static func of(_ type: Value.Type, contents: Bool = true) -> Samples {
         if let known = KnownSamples.of(type), let values = known.values as? [Value] {
             return Samples(type: known.type, values: values)
         }
@@ -23,7 +28,11 @@ extension Samples where Value: Decodable {
         // At least once, because what a type asks for says what column holds it.
         for number in 0..<attempts where number == 0 || values.count < 2 {
             // What a type refuses is no error: the next one is tried.
-            guard case .success(let value) = Result(catching: { try Value(from: ShapeDecoder(shape, number)) }) else {
+            guard
+                case .success(let value) = Result(catching: {
+                    try Value(from: ShapeDecoder(shape, number, contents: contents))
+                })
+            else {
                 // One that asks for nothing simple will refuse all.
                 if shape.type == .json { break }
                 continue

@@ -11,21 +11,26 @@ final class ValueShape {
 struct ShapeDecoder: Decoder {
     private let shape: ValueShape
     private let number: Int
+    /// Whether there are nested values at all.
+    private let contents: Bool
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ shape: ValueShape, _ number: Int) {
+    init(_ shape: ValueShape, _ number: Int, contents: Bool = true) {
         self.shape = shape
         self.number = number
+        self.contents = contents
     }
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         shape.note(.json)
+        guard contents else { throw ItemProbe.Unprobed() }
         return KeyedDecodingContainer(ShapeContainer<Key>())
     }
 
-    func unkeyedContainer() -> any UnkeyedDecodingContainer {
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         shape.note(.json)
+        guard contents else { throw ItemProbe.Unprobed() }
         return EmptyList()
     }
 

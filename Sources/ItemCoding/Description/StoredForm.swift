@@ -63,6 +63,8 @@ private struct CollectingContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
 
     func encodeNil(forKey key: Key) {}
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) { collector.values[key.stringValue] = value }
+    func encode(_ value: Int128, forKey key: Key) { collector.values[key.stringValue] = value }
+    func encode(_ value: UInt128, forKey key: Key) { collector.values[key.stringValue] = value }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy keyType: Nested.Type,

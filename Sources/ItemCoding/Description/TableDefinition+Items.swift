@@ -17,8 +17,9 @@ extension TableDefinition {
     ///   - systemProperties: The server's columns to keep; a table that is local only keeps none.
     ///   - options: What the table is beside its columns.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property that no value can be made up for,
-    ///   with its name and the remedy, for a key path in an option that is no stored property, for one in `owns` that names no file, and for ids that are UUIDs
-    ///   and whose case is to count; with code ``StoreError/Code/invalidItem`` for an example that cannot be encoded.
+    ///   with its name and the remedy, for a key path in an option that is no stored property, for one in `owns` that names no
+    ///   file, for ids that are UUIDs and whose case is to count, and for items that do not get the ids of their rows; with
+    ///   code ``StoreError/Code/invalidItem`` for an example that cannot be encoded.
     public init<Item: Codable & Identifiable & Sendable>(
         _ type: Item.Type,
         named name: String? = nil,
@@ -60,6 +61,23 @@ extension TableDefinition {
     }
 }
 
+extension TableDefinition {
+    /// Checks that items of a type get the ids of their rows.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` when they get no id, or another one each time.
+    package func check<Item: Decodable & Identifiable & Sendable>(
+        identityOf type: Item.Type
+    ) throws(StoreError) where Item.ID: RowID {
+        try check(idsOf: Item.ID.self)
+        guard !ItemDescription.of(type).keepsIDs else { return }
+        throw StoreError(
+            .invalidSchema,
+            "Items of \(type) in table '\(name)' would not get the ids of their rows; decode 'id' under the key 'id', as a"
+                + " 'var' among the CodingKeys, or compute it from a property that is stored."
+        )
+    }
+}
+
 extension ColumnType {
     /// Whether values of a property fit. A nested value fits wherever its JSON does, which only the value shows.
     fileprivate func holds(_ other: ColumnType) -> Bool { self == other || other == .json }
@@ -87,8 +105,11 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
         _ options: [TableOption<Item>.Kind],
         _ systemProperties: SystemProperties
     ) throws -> TableDefinition {
-        var description = ItemDescription.of(Item.self)
-        for case .example(let item) in options { description = try ItemDescription.of(Item.self, example: item) }
+        var examples: [Item] = []
+        for case .example(let item) in options { examples.append(item) }
+        // Without the example the type may not take what is made up.
+        let description =
+            try examples.last.map { try ItemDescription.of(Item.self, example: $0) } ?? ItemDescription.of(Item.self)
         if let problem = description.problem { throw StoreError(.invalidSchema, problem) }
         for option in options { try take(option, description) }
         for property in description.properties where owning.contains(property.name) && !property.namesFiles {
@@ -126,7 +147,7 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
             wireName: wireName,
             isLocalOnly: isLocalOnly
         )
-        try table.check(idsOf: Item.ID.self)
+        try table.check(identityOf: Item.self)
         table.standIns = try standIns(table, description)
         return table
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ItemCoding
 internal import SyncContract
 
@@ -8,7 +9,8 @@ internal import SyncContract
 /// which the value of the table's example stands in.
 public enum ConflictResolution<Item: Sendable>: Sendable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
-    /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
+    /// the one in the error. Where the server did not show its row, that is whichever one the next push finds when it looks,
+    /// unless the row is changed here before; what others write after that is a conflict again. A row that the server
     /// deleted is brought back. A change that was merely refused is sent again. Of a change that was discarded, and would be
     /// taken back where nobody knows what was there before, nothing is left to be kept: the server's row stays.
     case keepMine
@@ -70,6 +72,10 @@ extension ConflictResolution<Record> {
         let (encoder, decoder) = (RecordEncoder(table), RecordDecoder(table))
         return mapped { row in
             var row = row
+            // An id that is a UUID says nothing of how its text is spelled.
+            if Type.ID.self == UUID.self, row.id.stringValue?.lowercased() == error.itemID.lowercased() {
+                row.id = .string(error.itemID)
+            }
             // They are in none of the rows that whoever decides was shown.
             for column in table.columns where column.isLocal { row[column.name] = nil }
             let mine = error.item.map { ItemOrigin<Type>($0, encoder, decoder) }

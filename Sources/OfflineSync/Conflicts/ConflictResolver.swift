@@ -96,6 +96,13 @@ struct ConflictResolver: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         let shown = [error.item, error.serverItem, error.baseItem].compactMap(\.self)
+        let ids = [.string(error.itemID)] + shown.map(\.id)
+        guard ids.contains(where: { table.isSameID($0, row.id) }) else {
+            throw SyncError(
+                .invalidAction,
+                "A decision cannot give an item another id; decide with its id, and insert another item."
+            )
+        }
         var row = try changes.writable(row, over: local, or: shown)
         // The change may have been made under another spelling, before the server's was here; a row that has come from the
         // server keeps that one, and is not taken for another row beside it.

@@ -31,7 +31,8 @@ extension SyncContext {
     /// Row, operation and error change together or not at all. Nothing is sent.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited or the error
-    ///   resolved since it was read; ``SyncError/Code/invalidItem`` for a row with a number that is not finite or a date that
+    ///   resolved since it was read; ``SyncError/Code/invalidAction`` when the resolution gives the item another id;
+    ///   ``SyncError/Code/invalidItem`` for a row with a number that is not finite or a date that
     ///   cannot be sent, or with a column that is neither declared nor as the error shows it; `StoreError` with code `invalidRecord` for a value that
     ///   does not fit its column.
     public func resolve(

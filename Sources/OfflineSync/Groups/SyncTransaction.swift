@@ -172,7 +172,22 @@ extension SyncTransaction {
         if item.id.text.isEmpty { record.id = .string(ItemID.make()) }
         var stored = try reportingUnfitItems { try add(record, into: table.table) }
         stored.syncState = table.definition.isLocalOnly ? .synced : .pending
-        return try made { try coding.decoder.decode(Item.self, from: stored) }
+        return try made {
+            let item = try coding.decoder.decode(Item.self, from: stored)
+            guard table.definition.isSameID(item.id.recordID, stored.id) else {
+                throw Self.otherID(Item.self, table.name)
+            }
+            return item
+        }
+    }
+
+    /// The error for an item that has another id when it is made of its row: it could not be found by it.
+    private static func otherID(_ type: Any.Type, _ table: String) -> SyncError {
+        SyncError(
+            .invalidItem,
+            "An item of '\(table)' that is made of its row again has another id than the row; decode 'id' of \(type) under"
+                + " the key 'id', or give the item its id before it is inserted."
+        )
     }
 
     /// Makes an item of a row that was just written. Where it does not become one nothing of the group is kept.
@@ -193,12 +208,19 @@ extension SyncTransaction {
         into table: SyncTable<Item>
     ) throws where Item.ID: RowID {
         let (encoder, untyped) = (coding(of: table).encoder, table.table)
+        let takesIDs = ItemDescription.of(Item.self).takesIDs
         // Such a store takes items without records in between.
         let backend = transaction.backend as? any ItemWriteBackend
         var isFirst = true
         for item in items {
             defer { isFirst = false }
-            let id = item.id.text.isEmpty ? ItemID.make() : item.id.text
+            let isGiven = !item.id.text.isEmpty
+            guard isGiven || takesIDs else {
+                let error = Self.otherID(Item.self, table.name)
+                if !isFirst { failure = error }
+                throw error
+            }
+            let id = isGiven ? item.id.text : ItemID.make()
             func record() throws -> Record {
                 var record = try encoder.encode(item)
                 record.id = .string(id)

@@ -48,7 +48,7 @@ extension SyncTable<Record> {
     /// - Parameters:
     ///   - id: The id.
     ///   - version: The state of the server the decision is based on; nil for that of the stored row, and without one
-    ///     for whatever the server has.
+    ///     for whatever the server has when it is asked; what others write after that is a conflict.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when a delete of the item waits already;
     ///   ``SyncError/Code/invalidItemID``; ``SyncError/Code/invalidParameter`` when the app writes items itself, has
     ///   removed the row, and gives no version; `StoreError`.

@@ -121,6 +121,7 @@ struct WireNames: Sendable {
             exchange: error.exchange
         )
         named.isWebPage = error.isWebPage
+        named.mayHaveShownTombstone = error.mayHaveShownTombstone
         return named
     }
 

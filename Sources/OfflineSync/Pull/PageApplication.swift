@@ -15,6 +15,8 @@ struct PageApplication: Sendable {
         var overtaken = 0
         /// Rows that the server keeps apart from local ones that the table takes for the same.
         var setAside: [SetAsideRow] = []
+        /// Local rows of which it is not known whether the server has them besides ones whose ids differ in case only.
+        var suspected: Set<RecordID> = []
 
         var received: Int { written.count }
     }
@@ -22,6 +24,8 @@ struct PageApplication: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
     let storesUndeclaredColumns: Bool
+    /// Of local rows, whether the server has one in this very spelling.
+    var spellings: [RecordID: Bool] = [:]
 
     /// Applies rows in their order. Of two rows of one id the later one counts. A row for which an answer was recorded
     /// since the request was started is passed over, and marked: which of both is newer only the server can say.
@@ -56,7 +60,11 @@ struct PageApplication: Sendable {
             let key = isAnyKnown ? record.id.stringValue.map { OperationCoding.itemKey($0, table) } : nil
             if let operation = key.flatMap({ waiting[.string($0)] }) {
                 if record.id != .string(operation.itemID),
-                    let collision = collision(of: record, with: try transaction.record(record.id, in: table.name))
+                    let collision = collision(
+                        of: record,
+                        with: try transaction.record(record.id, in: table.name),
+                        &counts
+                    )
                 {
                     counts.setAside.append(collision)
                     continue
@@ -77,7 +85,7 @@ struct PageApplication: Sendable {
                 case .other(let row): local = row
                 }
             }
-            if let collision = collision(of: record, with: local) {
+            if let collision = collision(of: record, with: local, &counts) {
                 counts.setAside.append(collision)
                 continue
             }
@@ -115,12 +123,16 @@ struct PageApplication: Sendable {
         return counts
     }
 
-    /// The row set aside, when the server seems to keep two rows whose ids differ in case only.
-    private func collision(of record: Record, with local: Record?) -> SetAsideRow? {
+    /// The row set aside, when the server keeps two rows whose ids differ in case only, as far as is known.
+    private func collision(of record: Record, with local: Record?, _ counts: inout Counts) -> SetAsideRow? {
         guard let local, let id = record.id.stringValue, let localID = local.id.stringValue,
-            IDCaseCollisions.isSuspected(record, besides: local, in: table)
+            IDCaseCollisions.isSuspected(record, besides: local, in: table), spellings[local.id] != false
         else { return nil }
-        return SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
+        if spellings[local.id] == nil { counts.suspected.insert(local.id) }
+        var row = SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
+        // Who cannot ask leaves it to the next pull.
+        row.mayPass = spellings[local.id] == nil
+        return row
     }
 
     /// Marks a row in a page that was asked for before an answer for the item was recorded, unless the row is here just like

@@ -38,12 +38,13 @@ struct PullMachine: Sendable {
     /// The rows that a pull of everything has brought; nil in a pull of changes, where a row may come again as another.
     private(set) var seen: SeenRows?
 
-    /// A pull that starts at a position, of as many rows as the limit says at the most.
-    init(_ start: PullPosition, of table: TableDefinition, limit: Int? = nil) {
+    /// A pull that starts at a position, of as many rows as the limit says at the most. Of everything, it tells which of some
+    /// ids have not come.
+    init(_ start: PullPosition, of table: TableDefinition, limit: Int? = nil, lookingOutFor ids: [RecordID] = []) {
         self.table = table
         self.limit = limit
         position = start
-        if start == .everything { seen = SeenRows() }
+        if start == .everything { seen = SeenRows(lookingOutFor: ids) }
         _ = positions.closesCircle(start)
     }
 
@@ -117,10 +118,15 @@ private struct PageContent: Equatable, Sendable {
 /// Two ids may share a hash. Then a row that was not seen counts as seen, and is kept.
 struct SeenRows: Sendable {
     private var hashes: Set<Int> = []
+    /// Of the ids that were looked out for, those that no row has had in this very spelling.
+    private(set) var unmet: Set<RecordID>
+
+    init(lookingOutFor ids: [RecordID] = []) { unmet = Set(ids) }
 
     /// Takes a row in; false when it was there.
     mutating func insert(_ id: RecordID, in table: TableDefinition) -> Bool {
-        hashes.insert(Self.hash(id, table)).inserted
+        unmet.remove(id)
+        return hashes.insert(Self.hash(id, table)).inserted
     }
 
     func contains(_ id: RecordID, in table: TableDefinition) -> Bool { hashes.contains(Self.hash(id, table)) }

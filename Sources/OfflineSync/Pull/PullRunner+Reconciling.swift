@@ -59,8 +59,10 @@ extension PullRunner {
             }
         }
         guard query.predicate == nil, parameters.isEmpty else { return }
-        let met = seen
-        try await store.write { try SetAsideStorage.removeUnseen(met, of: table, &$0) }
+        // Another spelling that came is another row, or has taken the place of the one set aside.
+        let unmet = seen.unmet
+        guard !unmet.isEmpty else { return }
+        try await store.write { try SetAsideStorage.removeUnmet(unmet, of: table, &$0) }
     }
 
     /// Asks for rows of a query by their ids, and applies and marks as seen what comes; for fewer at a time where the server

@@ -116,7 +116,8 @@ struct PullRunner {
         // Rows that are answered for from here on are none that the server no longer has.
         let beginning = coordination.answers.requestStarted()
         try await refetch(&work)
-        var machine = PullMachine(.everything, of: table, limit: query.limit)
+        let listed = try await store.read { [table] in try SetAsideStorage.ids(of: table.name, &$0) }
+        var machine = PullMachine(.everything, of: table, limit: query.limit, lookingOutFor: listed)
         try await fetchPages(asked(query), from: .everything, &machine, endsTransfer: false, &work) { fetched, work in
             try await apply(fetched, isNews: false, &work) { _ in }
         }
@@ -229,15 +230,33 @@ struct PullRunner {
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
         guard isNews || fetched.rowCount > 0 else { return }
-        let application = PageApplication(
+        var application = PageApplication(
             table: table,
             schema: store.schema,
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
         )
+        while true {
+            do {
+                return try await apply(fetched, by: application, isRepeated: isRepeated, &work, alongside)
+            } catch let suspected as SuspectedRows {
+                // Nothing was written. Each of them is asked for once.
+                for (id, isThere) in try await spellings(of: suspected.ids) { application.spellings[id] = isThere }
+            }
+        }
+    }
+
+    private func apply(
+        _ fetched: Fetched,
+        by application: PageApplication,
+        isRepeated: Bool,
+        _ work: inout Work,
+        _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
+    ) async throws {
         let (table, hasParameters) = (table, !parameters.isEmpty)
         let counts = try await coordination.gate.withTurn {
             try await store.write { transaction in
                 let counts = try application.apply(fetched.page.records, from: fetched.request, &transaction)
+                guard counts.suspected.isEmpty else { throw SuspectedRows(ids: counts.suspected) }
                 try SetAsideStorage.remove(fetched.page.records.lazy.map(\.id), of: table, &transaction)
                 try SetAsideStorage.insert(
                     fetched.page.setAside + counts.setAside,

@@ -48,16 +48,24 @@ enum SetAsideStorage {
         try transaction.delete(ConfigurationTable.query(.setAside, table))
     }
 
-    /// Forgets the rows of a table that a pull of everything has not met, and that need no parameters.
-    static func removeUnseen(
-        _ seen: SeenRows,
+    /// Forgets rows of a table that a pull of everything has not met, unless they need parameters.
+    static func removeUnmet(
+        _ unmet: Set<RecordID>,
         of table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
         let query = ConfigurationTable.query(.setAside, table.name).filtered(by: !isMarked).selecting(["key"])
         let gone = try transaction.records(query)
-            .filter { !seen.contains(.string($0["key"]?.stringValue ?? ""), in: table) }
+            .filter { unmet.contains(.string($0["key"]?.stringValue ?? "")) }
         try transaction.delete(gone.map(\.id), from: SystemTables.configuration.name)
+    }
+
+    static func ids(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [RecordID] {
+        try transaction.records(ConfigurationTable.query(.setAside, table).selecting(["key"]))
+            .map { .string($0["key"]?.stringValue ?? "") }
     }
 
     static func count(

@@ -36,7 +36,7 @@ extension SyncContext {
     ///   ``PullOptions/parameters`` that the remote cannot ask with: nothing was sent then; ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
     ///   ``SyncError/push``; ``SyncError/Code/historyLost`` when the server no longer has what the pull goes on from, or
-    ///   everything is being brought anew; what `push()` throws; ``SyncError/Code/storeUnavailable`` when the store is
+    ///   everything is to be brought anew; what `push()` throws; ``SyncError/Code/storeUnavailable`` when the store is
     ///   locked or closed meanwhile; `StoreError`; `CancellationError`.
     @discardableResult
     public func pull(

@@ -74,6 +74,12 @@ struct AnswerRecorder: Sendable {
         }
         let local = try transaction.record(.string(current.itemID), in: table.name)
         let row = local.map(table.withoutLocalColumns)
+        if answer.error?.mayHaveShownTombstone == true {
+            switch answer.answer {
+            case .failed, .aborted(provesNothingWasDone: false): item.machine.mayHaveShown(underWay)
+            default: break
+            }
+        }
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
         if case .unknown = outcome {
             item.failed(status: answer.error?.status, ofLookUp: underWay.request == .lookUp)

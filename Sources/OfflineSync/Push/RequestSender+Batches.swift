@@ -71,7 +71,9 @@ extension RequestSender {
             switch (request, try result.get()) {
             case (.insert(let row), .row(let written)): return answer(toInsertOf: row, into: table, written)
             case (.update, .row(let written)): return PushAnswer(.taken(written))
-            case (.delete, .deletion(let deletion)): return try await answer(toDeletionIn: table, deletion)
+            case (.delete(let version), .deletion(let deletion)):
+                let id = inFlight.outgoing?.serverID ?? inFlight.operation.itemID
+                return try await answer(deletion, toDeletionOf: id, in: table, version: version)
             default: throw RemoteError(.invalidResponse, "The remote has answered a change as one of another kind.")
             }
         }

@@ -62,7 +62,12 @@ struct RequestSender: Sendable {
                 return try await exchange()
             } catch let error as RemoteError {
                 if error.isPerhapsAboutTheAddress { try await confirm(table) }
-                return PushAnswer(error, to: request)
+                var answer = PushAnswer(error, to: request)
+                // Where the server chooses ids, a look-up is all that was refused.
+                if table.assignsIDs, request.isNewTombstone, case .refused = answer.answer {
+                    answer.answer = .refused(provesNothingWasDone: false)
+                }
+                return answer
             }
         } catch let error as RemoteError {
             // The table did not answer, so nothing is believed of its rows. What it said is no answer to the request.
@@ -102,8 +107,10 @@ struct RequestSender: Sendable {
             )
         case .delete(let version):
             return try await answer(
-                toDeletionIn: table,
-                try await remote.delete(itemID, from: table, version: version)
+                try await remote.delete(itemID, from: table, version: version),
+                toDeletionOf: itemID,
+                in: table,
+                version: version
             )
         case .tombstone(let row, let version):
             let row = row ?? Record(id: .string(itemID))
@@ -144,11 +151,48 @@ struct RequestSender: Sendable {
         return PushAnswer(.taken(answer))
     }
 
-    func answer(toDeletionIn table: TableDefinition, _ deletion: RemoteDeletion) async throws -> PushAnswer {
-        guard deletion != .confirmed else { return PushAnswer(.taken(nil)) }
+    /// Says what became of a deletion. That there is no such row, or nothing at all, may also be the word of something in front
+    /// of the service: the row itself tells.
+    func answer(
+        _ deletion: RemoteDeletion,
+        toDeletionOf id: String,
+        in table: TableDefinition,
+        version: String?
+    ) async throws -> PushAnswer {
+        guard case .unconfirmed(let status) = deletion else { return PushAnswer(.taken(nil)) }
+        if let answer = try await lookUpDeleted(id, in: table, version: version) { return answer }
+        // That there is none is believed of a table that is there.
         try await confirm(table)
-        if case .unconfirmed(let status) = deletion, [404, 410].contains(status) { return PushAnswer(.absent) }
-        return PushAnswer(.taken(nil))
+        return PushAnswer([404, 410].contains(status) ? .absent : .taken(nil))
+    }
+
+    /// Looks a row up that was perhaps deleted; nil when there is none, or when the server does not let it be looked up.
+    private func lookUpDeleted(
+        _ id: String,
+        in table: TableDefinition,
+        version: String?
+    ) async throws -> PushAnswer? {
+        do {
+            guard let row = try await remote.record(id, in: table) else { return nil }
+            let isThere = !row.isDeleted && (version == nil || row.version == version)
+            return isThere ? .notDeleted(in: table) : PushAnswer(.shown(row))
+        } catch let error as RemoteError where error.code == .unfitRow {
+            let found = error.serverRecord?.version
+            let isThere = version == nil || found == nil || found == version
+            return isThere ? .notDeleted(in: table) : PushAnswer(.unfit(version: found), error)
+        } catch let error as RemoteError where error.code != .refused || error.isWebPage {
+            if error.isPerhapsAboutTheAddress { try await confirm(table) }
+            var answer = PushAnswer(error, to: .lookUp)
+            // It says nothing about the deletion.
+            if case .aborted = answer.answer {
+                answer.answer = .aborted(provesNothingWasDone: false)
+            } else {
+                answer.answer = .failed
+            }
+            return answer
+        } catch is RemoteError {
+            return nil
+        }
     }
 }
 
@@ -160,7 +204,7 @@ extension PushAnswer {
     ///   - request: What was sent.
     fileprivate init(_ error: RemoteError, to request: ItemRequest<Record>) {
         switch error.code {
-        case .conflict where request.isInsert && error.isAboutAnotherColumn:
+        case .conflict where (request.isInsert || request.isNewTombstone) && error.isAboutAnotherColumn:
             self.init(.refused(provesNothingWasDone: true), error)
         case .conflict:
             let unfit = error.unfitCause.map { ItemAnswer<Record>.unfit(version: $0.serverRecord?.version) }
@@ -177,12 +221,22 @@ extension PushAnswer {
             )
         case .storedUnderAnotherID: self.init(.storedUnderAnotherID, error)
         case .serverFailure, .invalidResponse: self.init(.failed, error)
+        case _ where request.isNewTombstone:
+            self.init(.refused(provesNothingWasDone: error.isAboutTheContent), error)
         default: self.init(.refused(provesNothingWasDone: error.provesNothingWasDone), error)
         }
     }
 
     /// What the server has shown of a row that does not fit its table.
     var unfitRow: Record? { error?.code == .unfitRow ? error?.serverRecord : nil }
+
+    /// A deletion to which yes was said, or that there is no such row, while the row is there as it was.
+    fileprivate static func notDeleted(in table: TableDefinition) -> PushAnswer {
+        let message =
+            "The deletion of a row in table '\(table.name)' was not confirmed, and the row is still there; the next push"
+            + " deletes it again."
+        return PushAnswer(.failed, RemoteError(.serverFailure, message))
+    }
 
     /// A change that cannot be sent.
     fileprivate static func refused(_ message: String) -> PushAnswer {
@@ -192,6 +246,9 @@ extension PushAnswer {
 
 extension ItemRequest {
     fileprivate var isInsert: Bool { if case .insert = self { true } else { false } }
+
+    /// Whether a row is to be made as a deleted one.
+    fileprivate var isNewTombstone: Bool { if case .tombstone(_, version: nil) = self { true } else { false } }
 
     /// Whether a row is written, which the answer shows.
     fileprivate var isOfRow: Bool {
@@ -247,6 +304,14 @@ extension RemoteError {
         case 403, 408, 413, 429: false
         case .some(let status): (400...499).contains(status)
         }
+    }
+}
+
+extension RemoteError {
+    /// Whether the service refuses what is in the row, so that it refuses every request with that: it is not valid, or cannot
+    /// even be said. Other statuses may be about this one request.
+    fileprivate var isAboutTheContent: Bool {
+        provesNothingWasDone && (code == .invalidRequest || status == 400 || status == 422)
     }
 }
 

@@ -53,7 +53,7 @@ struct WaitingOperations {
         RemoteError(
             .invalidRequest,
             "The row refers to rows that refer back to it, and the server has given none of them an id; clear one of the"
-                + " references, push, and set it then."
+                + " references, retry this change, push, and set the reference then."
         )
     )
 }

@@ -6,6 +6,25 @@ internal import SyncContract
 struct ColumnAggregate<Result: Sendable>: Sendable {
     let query: AggregateQuery
     let result: @Sendable ([AggregateGroup]) throws -> Result
+    /// What gives the result as well, in more memory, where the store says that a sum does not fit its type.
+    var substitute: Substitute?
+
+    struct Substitute: Sendable {
+        let query: AggregateQuery
+        let result: @Sendable ([AggregateGroup]) throws -> Result
+    }
+
+    /// The result, of what a closure computes.
+    func computed(_ compute: (AggregateQuery) throws -> [AggregateGroup]) throws -> Result {
+        let groups: [AggregateGroup]
+        do {
+            groups = try compute(query)
+        } catch let error as StoreError where error.code == .outOfRange {
+            guard let substitute else { throw error }
+            return try substitute.result(compute(substitute.query))
+        }
+        return try result(groups)
+    }
 }
 
 /// Makes results of what a store has computed.
@@ -76,9 +95,25 @@ struct AggregateResults: Sendable {
             switch sum {
             case .int64(let sum): .double(Double(sum) / Double(count))
             case .double(let sum): .double(sum / Double(count))
-            default: (try value(sum, column, as: Decimal.self) / Decimal(count)).fieldValue
+            case .decimal(let sum): .decimal(sum.divided(by: count, digits: 38))
+            default: throw unfit(column, "number")
             }
         guard let result = Average(fieldValue: average) else { throw unfit(column, "\(Average.self)") }
+        return result
+    }
+
+    /// The average of whole numbers whose sum may pass 64 bits, from how often there is each of them.
+    func average<Average: ColumnValue>(_ counts: [AggregateGroup], _ column: String) throws -> Average? {
+        var (sum, count) = (WholeSum(), 0 as Int64)
+        for group in counts {
+            guard let value = group.group.int64Value, let times = group.values[0].int64Value else { continue }
+            sum.add(value, times: times)
+            count += times
+        }
+        guard count > 0 else { return nil }
+        guard let result = Average(fieldValue: .double(sum.rounded / Double(count))) else {
+            throw unfit(column, "\(Average.self)")
+        }
         return result
     }
 
@@ -137,9 +172,16 @@ extension TableQuery {
     func average<Item, Number: NumericColumnValue>(_ column: Column<Number>) -> ColumnAggregate<Number.Average?>
     where Table == SyncTable<Item> {
         let (name, results) = (column.name, AggregateResults(table: table.definition))
-        return ColumnAggregate(query: AggregateQuery(source, [.sum(of: name), .valueCount(of: name)])) { groups in
-            try results.average(groups[0].values[0], of: groups[0].values[1], name)
+        var average = ColumnAggregate(query: AggregateQuery(source, [.sum(of: name), .valueCount(of: name)])) {
+            groups in
+            try results.average(groups[0].values[0], of: groups[0].values[1], name) as Number.Average?
         }
+        if table.definition.kind(of: name) == .int64 {
+            average.substitute = .init(query: AggregateQuery(source, [.count], by: name)) {
+                try results.average($0, name)
+            }
+        }
+        return average
     }
 
     func count<Item, Group: ColumnValue>(by group: Column<Group>) -> ColumnAggregate<[Group: Int]>

@@ -34,9 +34,9 @@ extension TableQuerying {
     }
 
     /// The average of a number over the rows that have one; nil when none has. It is the exact sum, divided once: of decimals
-    /// a `Decimal` of at most 38 digits, of other numbers a `Double`.
+    /// a `Decimal` of at most 38 digits, rounded, of other numbers a `Double`.
     ///
-    /// - Throws: As ``sum(of:)``.
+    /// - Throws: As ``sum(of:)``, but there is an average also where the sum does not fit its type.
     public func average<Item, Number: NumericColumnValue>(
         of column: KeyPath<Columns<Item>, Column<Number>>
     ) async throws -> Number.Average? where Table == SyncTable<Item> {
@@ -66,7 +66,7 @@ extension TableQuerying {
 
     private func computed<Item, Result: Sendable>(_ aggregate: ColumnAggregate<Result>) async throws -> Result
     where Table == SyncTable<Item> {
-        try await rows.table.context.read { try aggregate.result($0.aggregate(aggregate.query)) }
+        try await rows.table.context.read { reader in try aggregate.computed { try reader.aggregate($0) } }
     }
 }
 
@@ -124,6 +124,6 @@ extension SyncReading where Self: ~Copyable {
     }
 
     private mutating func computed<Result>(_ aggregate: ColumnAggregate<Result>) throws -> Result {
-        try aggregate.result(self.aggregate(aggregate.query))
+        try aggregate.computed { try self.aggregate($0) }
     }
 }

@@ -5,9 +5,9 @@ internal import SyncContract
 package enum ResetStage: Sendable, Hashable {
     /// There is nothing to be done.
     case none
-    /// It is to be done.
+    /// It is to be done. From here on nothing is pushed or pulled until the fresh rows have taken the place of those of before.
     case wanted
-    /// Fresh rows lie beside those of before. Nothing is pushed or pulled until they have taken their place.
+    /// Fresh rows lie beside those of before.
     case begun
     /// The same, because of the age of what was alone: it may be given up.
     case begunForAge
@@ -18,6 +18,9 @@ package enum ResetStage: Sendable, Hashable {
 extension ResetStage {
     /// Whether fresh rows lie beside those of before.
     package var isBegun: Bool { self == .begun || self == .begunForAge }
+
+    /// Whether nothing is pushed or pulled until it is done.
+    var isOutstanding: Bool { self == .wanted || isBegun }
 
     static func stored(_ transaction: inout some StoreReading & ~Copyable) throws -> ResetStage {
         switch try ConfigurationTable.value(.reset, &transaction) {

@@ -26,8 +26,34 @@ extension SyncContext {
         try await set { transaction in
             try FreshRows.removeAll(&transaction)
             try ResetStage.wanted.store(&transaction)
-            return false
+            return true
         }
+    }
+
+    /// Has nothing pushed or pulled from now on; ``requestAnnouncedReset()`` stores it.
+    package func announceReset() { coordination.resets.withLock { $0.holders += 1 } }
+
+    /// ``requestReset()`` after ``announceReset()``. While the store is locked it is still to be done.
+    package func requestAnnouncedReset() async throws {
+        do {
+            try await requestReset()
+        } catch {
+            guard (error as? StoreError)?.code != .locked else { throw error }
+            // It goes on being so in this process.
+            coordination.resets.withLock { knowledge in
+                knowledge.change(to: true)
+                knowledge.holders -= 1
+            }
+            throw error
+        }
+        coordination.resets.withLock { $0.holders -= 1 }
+    }
+
+    /// Does something in which nothing is pushed or pulled.
+    package func withoutExchange(_ body: () async throws -> Void) async rethrows {
+        coordination.resets.withLock { $0.holders += 1 }
+        defer { coordination.resets.withLock { $0.holders -= 1 } }
+        try await body()
     }
 
     /// Remembers that everything that was done is told, unless it is wanted anew by now.
@@ -35,7 +61,7 @@ extension SyncContext {
         try await coordination.pullGate.withTurn {
             try await set { transaction in
                 let stage = try ResetStage.stored(&transaction)
-                guard case .done = stage else { return stage.isBegun }
+                guard case .done = stage else { return stage.isOutstanding }
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.none.store(&transaction)
                 return false
@@ -61,7 +87,7 @@ extension SyncContext {
         try await coordination.pullGate.withTurn {
             try await set { transaction in
                 let stage = try ResetStage.stored(&transaction)
-                guard stage == .begunForAge else { return stage.isBegun }
+                guard stage == .begunForAge else { return stage.isOutstanding }
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.none.store(&transaction)
                 return false
@@ -116,21 +142,23 @@ extension SyncContext {
         }
     }
 
-    /// Refuses to exchange anything with the server while fresh rows lie beside those of before: what would come of it, they
-    /// would undo.
+    /// Refuses to exchange anything with the server from when everything is to be brought anew until the fresh rows have taken
+    /// the place of those of before: what is sent could go over what others have written, and what comes they would undo.
     func checkReset() async throws {
-        var (isBegun, changes) = coordination.hasFreshRows.withLock { ($0.value, $0.changes) }
-        if isBegun == nil {
-            let read = try await resetStage().isBegun
-            isBegun = read
+        var (isOutstanding, changes) = coordination.resets.withLock { ($0.holders > 0 ? true : $0.value, $0.changes) }
+        if isOutstanding == nil {
+            let read = try await resetStage().isOutstanding
             // What was changed while that was read is known better by now.
-            coordination.hasFreshRows.withLock { $0.learn(read, at: changes) }
+            isOutstanding = coordination.resets.withLock { knowledge in
+                knowledge.learn(read, at: changes)
+                return read || knowledge.holders > 0 || knowledge.value == true
+            }
         }
-        guard isBegun == true else { return }
+        guard isOutstanding == true else { return }
         throw SyncError(
             .historyLost,
-            "The server has lost its history, and everything is being brought anew; nothing is pushed or pulled until"
-                + " that has ended. Start the session, or sync with it, to go on."
+            "The server has lost its history, and everything is to be brought anew; nothing is pushed or pulled until"
+                + " that has been done. Start the session, or sync with it, to go on."
         )
     }
 
@@ -170,11 +198,11 @@ extension SyncContext {
         }
     }
 
-    /// Changes the stage; the closure says whether fresh rows lie beside those of before from then on.
+    /// Changes the stage; the closure says whether nothing is pushed or pulled from then on.
     private func set(_ body: @escaping @Sendable (inout StoreTransaction) throws -> Bool) async throws {
-        coordination.hasFreshRows.withLock { $0.change(to: nil) }
-        let hasFreshRows = try await store.write(body)
-        coordination.hasFreshRows.withLock { $0.change(to: hasFreshRows) }
+        coordination.resets.withLock { $0.change(to: nil) }
+        let isOutstanding = try await store.write(body)
+        coordination.resets.withLock { $0.change(to: isOutstanding) }
     }
 
     private func bringFreshRows(_ pulls: [FreshPull], _ willBring: (Int) -> Void) async throws {
@@ -210,7 +238,7 @@ extension SyncContext {
                 decisions: PushDecisions(self),
                 request: coordination.answers.requestStarted()
             )
-            coordination.hasFreshRows.withLock { $0.change(to: nil) }
+            coordination.resets.withLock { $0.change(to: nil) }
             return try await store.write { transaction in
                 // It may be wanted from the beginning meanwhile.
                 guard try ResetStage.stored(&transaction).isBegun else { throw CancellationError() }

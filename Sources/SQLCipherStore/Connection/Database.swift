@@ -31,8 +31,9 @@ package final class Database {
         guard code == SQLITE_OK, let pointer = unsafe pointer else {
             // A handle comes back even from a failed open.
             let extended = unsafe pointer == nil ? code : sqlite3_extended_errcode(pointer)
+            let failure = unsafe SQLiteFailure(code: extended, on: pointer)
             _ = unsafe sqlite3_close_v2(pointer)
-            throw SQLiteFailure(code: extended)
+            throw failure
         }
         self.path = path
         unsafe self.pointer = pointer
@@ -137,13 +138,24 @@ package final class Database {
     func execute(_ sql: String) throws {
         try diagnosingFailure { () throws(SQLiteFailure) in
             let code = unsafe sqlite3_exec(pointer, sql, nil, nil, nil)
-            guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+            guard code == SQLITE_OK else { throw unsafe SQLiteFailure(code: code, on: pointer) }
         }
     }
 
     /// The first column of the first row, or nil when there is no row.
     package func text(_ sql: String) throws -> String? {
         try withStatement(sql) { try $0.step() ? $0.text(0) : nil }
+    }
+
+    /// What a statement answers that changes a setting. It runs to its end: what such a one writes into the file is committed
+    /// there, behind its only row, and fails there.
+    package func setting(_ sql: String) throws -> String? {
+        try withStatement(sql) { row in
+            guard try row.step() else { return nil }
+            let text = row.text(0)
+            while try row.step() {}
+            return text
+        }
     }
 
     /// The first column of the first row, or nil when there is no row.
@@ -202,7 +214,7 @@ extension Database {
         setBusyTimeout(milliseconds)
         defer { setBusyTimeout(5_000) }
         let code = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, mode.code, nil, nil)
-        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+        guard code == SQLITE_OK else { throw unsafe SQLiteFailure(code: code, on: pointer) }
     }
 }
 

@@ -93,7 +93,7 @@ package struct FileHeader: Sendable {
         guard bytes.starts(with: Self.magic) else {
             throw StoreError(
                 .damaged,
-                "'\(path)' is not a SealedSync database, or its first bytes are damaged; restore it from a backup."
+                "'\(path)' is not a SealedSync database, or its first bytes are damaged; \(StoreError.restoring)."
             )
         }
         guard let format = Format(rawValue: bytes[Self.magic.count] & ~Self.keyFlag) else {
@@ -110,11 +110,11 @@ package struct FileHeader: Sendable {
 
     /// The error for a file whose first bytes are not those that the key would have made.
     package static func damaged(of path: String) -> StoreError {
-        StoreError(.damaged, "The first \(count) bytes of '\(path)' are damaged; restore the store from a backup.")
+        StoreError(.damaged, "The first \(count) bytes of '\(path)' are damaged; \(StoreError.restoring).")
     }
 
     /// The error for a file that has lost its end, or has gained something behind it.
     static func wrongLength(of path: String) -> StoreError {
-        StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; restore it from a backup.")
+        StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; \(StoreError.restoring).")
     }
 }

@@ -93,8 +93,9 @@ extension StoreFiles {
         guard [wal, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
             throw StoreError(
                 .damaged,
-                "The database '\(database)' is missing but its WAL is there; put the database back, or delete the"
-                    + " files that begin with its name if the data is not wanted."
+                "The database '\(database)' is missing but its WAL is there; put back the database that lay beside it. A backup"
+                    + " is put into an empty folder: move everything away first, the '-wal' file included, or delete the"
+                    + " files that begin with the name of the database if the data is not wanted."
             )
         }
     }

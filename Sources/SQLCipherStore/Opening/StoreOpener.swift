@@ -104,7 +104,7 @@ struct StoreOpener: Sendable {
     }
 
     private func configure(_ database: Database) throws {
-        guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
+        guard try database.setting("PRAGMA journal_mode = WAL") == "wal" else {
             throw StoreError(.internal, "The file system does not support the store's log; use a local disk.")
         }
         try database.configureSession(options)

@@ -82,6 +82,12 @@ final class AppStatements {
             throw Self.refused("it holds parameters of its own; values are written as \\(value)")
         }
         let read = try readTables(sql, in: database)
+        // A `*` leaves it out. Nothing that an app declares or names has such a name.
+        if authorizer.hiddenColumns.contains(TableLayout.extraColumn),
+            sql.asciiLowercased().contains(TableLayout.extraColumn)
+        {
+            throw Self.refused("no such column: \(TableLayout.extraColumn)")
+        }
         try statement.bind(values.map(SQLValue.init))
         return AppStatement(statement, read, hiding: authorizer.hiddenColumns, catalog)
     }

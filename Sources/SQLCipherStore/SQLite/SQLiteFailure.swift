@@ -1,6 +1,14 @@
 import CSQLCipher
 import SyncContract
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A result code of SQLite that is not success, with its generic description.
 ///
 /// `sqlite3_errmsg` is not kept: it quotes names and SQL.
@@ -8,7 +16,28 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// The extended result code.
     package let code: Int32
 
-    package init(code: Int32) { self.code = code }
+    /// What the system answered (`errno`), where a call to it failed and that is known.
+    package let systemNumber: Int32?
+
+    package init(code: Int32, systemNumber: Int32? = nil) {
+        self.code = code
+        self.systemNumber = systemNumber
+    }
+
+    /// The failure of the last call on a connection.
+    init(code: Int32, on connection: OpaquePointer?) {
+        self.init(code: code, systemNumber: unsafe Self.systemNumber(code & 0xFF, connection))
+    }
+
+    private static func systemNumber(_ primaryCode: Int32, _ connection: OpaquePointer?) -> Int32? {
+        // SQLite asks for it with these codes only.
+        guard primaryCode == SQLITE_IOERR || primaryCode == SQLITE_CANTOPEN, let connection = unsafe connection else {
+            return nil
+        }
+        let number = unsafe sqlite3_system_errno(connection)
+        // A file that cannot be made is then opened to be read: that there is none is no reason.
+        return number == 0 || (primaryCode == SQLITE_CANTOPEN && number == ENOENT) ? nil : number
+    }
 
     /// The failure that an error is, or reports as its cause.
     init?(beneath error: any Error) {
@@ -39,7 +68,8 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
 
     package var description: String {
         let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
-        return "SQLite \(code): \(text)"
+        let system = systemNumber.map { ", \(unsafe String(cString: strerror($0))) (errno \($0))" } ?? ""
+        return "SQLite \(code): \(text)\(system)"
     }
 }
 

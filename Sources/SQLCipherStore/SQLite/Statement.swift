@@ -20,7 +20,9 @@ package final class Statement {
     init(_ sql: String, in database: Database) throws(SQLiteFailure) {
         var pointer: OpaquePointer?
         let code = unsafe sqlite3_prepare_v2(database.pointer, sql, -1, &pointer, nil)
-        guard code == SQLITE_OK, let pointer = unsafe pointer else { throw SQLiteFailure(code: code) }
+        guard code == SQLITE_OK, let pointer = unsafe pointer else {
+            throw unsafe SQLiteFailure(code: code, on: database.pointer)
+        }
         unsafe self.pointer = pointer
     }
 
@@ -41,7 +43,7 @@ package final class Statement {
             if let pointer = unsafe pointer { statement = unsafe Statement(pointer) }
             if let tail = unsafe tail { rest = unsafe String(cString: tail) }
         }
-        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+        guard code == SQLITE_OK else { throw unsafe SQLiteFailure(code: code, on: database.pointer) }
         return (statement, rest)
     }
 
@@ -57,7 +59,7 @@ package final class Statement {
         switch code {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        default: throw SQLiteFailure(code: code)
+        default: throw unsafe SQLiteFailure(code: code, on: sqlite3_db_handle(pointer))
         }
     }
 
@@ -65,7 +67,9 @@ package final class Statement {
     func run() throws(SQLiteFailure) {
         let code = unsafe sqlite3_step(pointer)
         _ = unsafe sqlite3_reset(pointer)
-        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw SQLiteFailure(code: code) }
+        guard code == SQLITE_DONE || code == SQLITE_ROW else {
+            throw unsafe SQLiteFailure(code: code, on: sqlite3_db_handle(pointer))
+        }
     }
 
     /// Lets go of locks and values. What `sqlite3_reset` reports is the failure of the last step, thrown already.

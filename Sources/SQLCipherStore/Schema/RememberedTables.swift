@@ -9,10 +9,7 @@ package struct RememberedTables: Sendable {
     ///
     /// - Throws: `StoreError` with code `unsupportedFormat` for what only a newer version can have written.
     package init(_ database: Database, of path: String? = nil) throws {
-        let version = try database.int64("PRAGMA user_version") ?? 0
-        guard version == SchemaMigrator.layoutVersion else {
-            throw StoreError.unknownLayout(version, path ?? database.path)
-        }
+        try Self.checkLayout(of: database, path)
         let stored = try StoredSchema(database)
         var names: [String] = []
         var kinds: [String: IDKind] = [:]
@@ -46,6 +43,14 @@ package struct RememberedTables: Sendable {
                 indexes: stored.indexes(of: name, over: declared)
             )
             return TableLayout(table, undeclared: columns.filter { !$0.isDeclared }.map(\.definition))
+        }
+    }
+
+    /// Throws `StoreError` with code `unsupportedFormat` when a newer version has laid out the tables.
+    package static func checkLayout(of database: Database, _ path: String? = nil) throws {
+        let version = try database.int64("PRAGMA user_version") ?? 0
+        guard version == SchemaMigrator.layoutVersion else {
+            throw StoreError.unknownLayout(version, path ?? database.path)
         }
     }
 

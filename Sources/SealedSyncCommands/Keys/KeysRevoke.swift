@@ -21,8 +21,10 @@ struct KeysRevoke: ToolCommand {
 
             Writes the database anew beside the old one and puts it in its place: there must be room for both. A kill at \
             any instant leaves a store that opens and is before or after the change. Should the new database get lost at \
-            that instant as well, 'keys status' says so, and 'keys rotate --data-key-only' ends the work. Attachments are \
-            encrypted anew afterwards, one by one; what is left of that when it is interrupted the app does by itself.
+            that instant as well, 'keys status' says so, and 'keys rotate --data-key-only' ends the work.
+
+            Attachments are encrypted anew afterwards, one by one. Should that fail or be interrupted, the exit status is 1 all \
+            the same and 'attachmentsFailure' says why, beside the answer: the keys are changed, and the app does the rest.
             """
     )
 
@@ -79,38 +81,49 @@ struct KeysRevoke: ToolCommand {
             }
         }
         let changes = SlotChanges(rotation, of: slots)
-        let files = await AttachmentRenewal.run(in: options.folder, rotation.keyring)
-        if json { return try Console.write(json: RotationAnswer(rotation, changes, files)) }
+        let renewal = await AttachmentRenewal.run(in: options.folder, rotation.keyring)
+        if json { return try renewal.end(with: RotationAnswer(rotation, changes, renewal)) }
         changes.write()
-        AttachmentRenewal.write(files)
         Console.write("the keys are new; copies from before still open with what opened them")
+        try renewal.end()
     }
 }
 
 /// What comes after a change of all keys: the attachments, whose keys could be read with the old ones.
-enum AttachmentRenewal {
+struct AttachmentRenewal {
+    /// How many have another key now; nil when not all of them do.
+    var files: Int?
+    /// Why not all of them do.
+    var failure: Failure?
+
     /// Encrypts them anew. The keys are changed by now: what fails here is said on standard error, and left to the app.
-    ///
-    /// - Returns: How many have another key now; nil when not all of them do.
-    static func run(in folder: StoreFolder, _ keyring: StoreKeyring) async -> Int? {
+    static func run(in folder: StoreFolder, _ keyring: StoreKeyring) async -> AttachmentRenewal {
         do {
-            return try await Interruption.cancelling { bar in
+            let files = try await Interruption.cancelling { bar in
                 try await folder.reencryptAttachments(keyring) { bar.show(files: $0, of: $1) }
             }
+            return AttachmentRenewal(files: files)
         } catch {
-            let reason = (error as? StoreError)?.message ?? "It was interrupted."
+            let failure = Failure(error)
             Console.writeError(
                 sentence:
-                    "sealedsync: The keys are changed, and not all attachments are encrypted anew yet: \(reason) The app does the "
-                    + "rest when it opens the store."
+                    "sealedsync: The keys are changed, and not all attachments are encrypted anew yet; the app does the rest when "
+                    + "it opens the store. What failed: \(failure.text)"
             )
-            return nil
+            return AttachmentRenewal(failure: failure)
         }
     }
 
-    /// Says it to people, when there were any.
-    static func write(_ files: Int?) {
+    /// Ends the command for programs: with the answer, and with status 1 when not all is done.
+    func end(with answer: RotationAnswer) throws {
+        try Console.write(json: answer)
+        if failure != nil { throw ExitCode.failure }
+    }
+
+    /// The same for people, who are told when there were any.
+    func end() throws {
         if let files, files > 0 { Console.write("encrypted \(countText(files, "attachment")) anew") }
+        if failure != nil { throw ExitCode.failure }
     }
 }
 
@@ -126,9 +139,11 @@ struct RotationAnswer: Encodable {
     var added: SlotAnswer?
     /// How many attachments have another key now; missing when not all of them do.
     var filesEncryptedAnew: Int?
+    /// Why not all of them do; the keys are changed all the same.
+    var attachmentsFailure: Failure?
 
-    init(_ rotation: KeyRotation, _ changes: SlotChanges, _ files: Int?) {
-        filesEncryptedAnew = files
+    init(_ rotation: KeyRotation, _ changes: SlotChanges, _ renewal: AttachmentRenewal) {
+        (filesEncryptedAnew, attachmentsFailure) = (renewal.files, renewal.failure)
         dataKeyCreated = rotation.keyring.dataKeyCreated.formatted(.iso8601)
         (revoked, dropped, kept, added) = (changes.revoked, changes.dropped, changes.kept, changes.added)
     }

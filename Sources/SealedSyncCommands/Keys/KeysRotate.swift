@@ -18,8 +18,11 @@ struct KeysRotate: ToolCommand {
             it shuts out nobody who kept an old keyslot file and a secret that opened it.
 
             Writes the database anew beside the old one and puts it in its place: there must be room for both. Backups keep \
-            the keys they were made with. Attachments are encrypted anew afterwards, but not with --data-key-only. A kill at any instant leaves a store that opens; what the next opening cannot end \
+            the keys they were made with. A kill at any instant leaves a store that opens; what the next opening cannot end \
             'keys status' reports.
+
+            Attachments are encrypted anew afterwards, but not with --data-key-only. Should that fail, the exit status is 1 all \
+            the same and 'attachmentsFailure' says why, beside the answer: the keys are changed, and the app does the rest.
             """
     )
 
@@ -64,11 +67,11 @@ struct KeysRotate: ToolCommand {
             }
         }
         let changes = SlotChanges(rotation, of: slots)
-        let files = await AttachmentRenewal.run(in: options.folder, rotation.keyring)
-        if json { return try Console.write(json: RotationAnswer(rotation, changes, files)) }
+        let renewal = await AttachmentRenewal.run(in: options.folder, rotation.keyring)
+        if json { return try renewal.end(with: RotationAnswer(rotation, changes, renewal)) }
         Console.write("rotated; backups still open with what opened them before")
         changes.write()
-        AttachmentRenewal.write(files)
+        try renewal.end()
     }
 
     private func rotateDataKey() async throws {

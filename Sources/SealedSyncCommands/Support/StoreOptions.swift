@@ -112,7 +112,11 @@ extension StoreOptions {
                 case .tpm: "this TPM opens none of the store's slots: another one has sealed them, or it was cleared"
                 default: "the secret file '\(secretFileURL.path)' is not the one of this store"
                 }
-            throw ToolError("\(error.code)", message)
+            // The API's error tells that the file may have been altered; only the tool knows what the secret is called.
+            throw ToolError(
+                "\(error.code)",
+                "\(message); if it is the right one, the keyslot file was altered: restore it from a backup"
+            )
         }
     }
 

@@ -61,6 +61,44 @@ extension ServerRules {
             try await server.expectUnchanged(row, after: response.request)
         },
         rule(
+            "conditional.versions-differ",
+            .both,
+            "No version of a row comes back while the row is there, whatever it holds.",
+            in: "datasync-protocol 1.6, 6.3 #17; node-server-protocol2, Version and ETag",
+            for: .column(.text),
+            "Changes a row to one text and another, in turns, and updates it under each version that it had before."
+        ) { server in
+            var rows = [try await server.insert([.text: "one"])]
+            for text in ["two", "one", "two"] {
+                let response = try await server.update(rows[rows.count - 1], [.text: .string(text)])
+                try server.require(response, 200)
+                rows.append(try server.row(of: response))
+            }
+            let versions = rows.map(\.version)
+            server.trial.expect(
+                Set(versions).count,
+                equals: rows.count,
+                "the number of different versions in \(versions)"
+            )
+            for old in rows.dropLast() {
+                let response = try await server.update(old, [.text: "wrong"], headers: ["If-Match": old.tag])
+                server.expect(response, 412)
+            }
+            try await server.expectUnchanged(rows[rows.count - 1], after: "updates under its earlier versions")
+        },
+        rule(
+            "conditional.update-empty",
+            .protocol3,
+            "An empty version matches no row: 412, and nothing is changed.",
+            in: "datasync-protocol 1.6",
+            "Updates a row with an empty text in quotes."
+        ) { server in
+            let row = try await server.insert()
+            let response = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "\"\""])
+            server.expect(response, 412)
+            try await server.expectUnchanged(row, after: response.request)
+        },
+        rule(
             "conditional.update-any",
             .protocol3,
             "If-Match: * matches every row that is there.",

@@ -184,7 +184,7 @@ extension ServerRules {
             "Creates rows with quotes, line ends, other scripts, emoji and both forms of é, and reads them."
         ) { server in
             let texts = [
-                "it's \"quoted\" \\ / <b>&amp;</b>", "line\nend\ttab", "Ελληνικά 日本語 עברית", "👩‍👩‍👧 🏳️‍🌈",
+                "it's \"quoted\" \\ / <b>&amp;</b>", "line\nend\ttab", "line\r\nend", "Ελληνικά 日本語 עברית", "👩‍👩‍👧 🏳️‍🌈",
                 "e\u{301} and \u{E9}", "  spaces  ", "null", "%20+%2B",
             ]
             try await server.expectKept(texts.map { .string($0) }, .text)

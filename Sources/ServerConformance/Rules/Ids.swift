@@ -17,6 +17,26 @@ extension ServerRules {
             }
         },
         rule(
+            "create.id-case",
+            .both,
+            "An id keeps its upper and lower case.",
+            in: "datasync-protocol 1.3; datasync-genuine II 1; node-server-protocol2, Insert",
+            "Creates rows with ids in both, and reads, changes and lists them."
+        ) { server in
+            for end in ["-ABC", "-aBc"] {
+                let id = server.newID(end)
+                let row = try await server.insert(id: id)
+                let updated = try server.row(of: try await server.update(row))
+                let read = try await server.read(id)
+                let listed = try await server.list([("$filter", "id eq '\(id)'")])
+                server.trial.expect(
+                    [row.id, updated.id, read?.id ?? "no row"] + listed.ids,
+                    equals: Array(repeating: id, count: 4),
+                    "the ids in the answers to a creation, an update, GET of the row, and GET of it in a list"
+                )
+            }
+        },
+        rule(
             "create.signs-in-ids",
             .protocol2,
             "Ids may have spaces and most signs.",

@@ -86,6 +86,7 @@ extension ServerRules {
                 ("({number} eq 0) or ({text} eq 'apple')", [0, 5]),
                 ("not({number} gt 0)", [2, 5]), ("{text} eq 'fig' or {text} eq 'elder' and {number} gt 5", [5]),
                 ("({text} eq 'fig' or {text} eq 'elder') and {number} gt 5", []),
+                ("{number} gt 5 and {text} eq 'fig' or {text} eq 'elder'", [4]),
                 ("not({text} eq 'fig' or {text} eq 'elder')", [0, 1, 2, 3]),
             ]
         ),
@@ -287,7 +288,7 @@ extension ServerRules {
             "and, or and not combine conditions; and binds closer than or.",
             in: "datasync-protocol 1.9, 6.5 #31",
             for: .column(.number),
-            "Asks six rows 40 random filters of comparisons, and, or and not, and evaluates them itself."
+            "Asks six rows 40 random filters of comparisons, and, or and not, with and without parentheses, and evaluates them itself."
         ) { server in
             _ = try server.column(.text)
             _ = try server.column(.boolean)

@@ -96,12 +96,12 @@ extension ServerRules {
             in: "datasync-protocol 1.8, 1.10, 6.5 #29, #38; node-server-protocol2, Query",
             for: .softDelete,
             "Makes four rows with different stamps, deletes the second and changes the first, and asks for every piece by"
-                + " updatedAt, upward and downward, and by id."
+                + " updatedAt, upward and downward, by updatedAt and id, and by id."
         ) { server in
             let rows = try await server.rowsWithTombstone()
             let byStamp = rows.map(\.id)
             let orders = [
-                ("updatedAt", byStamp), ("updatedAt desc", byStamp.reversed()),
+                ("updatedAt", byStamp), ("updatedAt desc", byStamp.reversed()), ("updatedAt,id", byStamp),
                 ("id", byStamp.sorted { $0.precedes($1) }),
             ]
             for (order, ids) in orders {

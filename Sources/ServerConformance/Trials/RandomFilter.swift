@@ -5,6 +5,8 @@ struct RandomFilter: Sendable {
     /// The filter, with names of columns in braces.
     let text: String
     private let matching: Set<Int>
+    /// Whether it has an `or` outside of parentheses: `and` binds closer.
+    private let isLoose: Bool
 
     /// Whether the row of a number is found.
     func matches(_ index: Int) -> Bool { matching.contains(index) }
@@ -16,14 +18,21 @@ struct RandomFilter: Sendable {
             guard random.chance(75) else {
                 text = "not(\(first.text))"
                 matching = Self.all.subtracting(first.matching)
+                isLoose = false
                 return
             }
             let second = RandomFilter(using: &random, depth: depth - 1)
             let isAnd = random.chance(50)
-            text = "(\(first.text)) \(isAnd ? "and" : "or") (\(second.text))"
+            let operands = [first, second]
+                .map { operand in
+                    (isAnd && operand.isLoose) || random.chance(50) ? "(\(operand.text))" : operand.text
+                }
+            text = "\(operands[0]) \(isAnd ? "and" : "or") \(operands[1])"
+            isLoose = !isAnd
             matching = isAnd ? first.matching.intersection(second.matching) : first.matching.union(second.matching)
         } else {
             (text, matching) = Self.comparison(using: &random)
+            isLoose = false
         }
     }
 

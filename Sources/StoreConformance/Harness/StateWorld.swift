@@ -20,7 +20,7 @@ struct StateWorld {
     ]
 
     let trial: StoreTrial
-    let store: any SyncContextDataSource
+    var store: any SyncContextDataSource
     let table: TableDefinition
     /// The rows with their states, as they must come back.
     private(set) var rows: [Record] = []

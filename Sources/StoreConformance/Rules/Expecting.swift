@@ -155,11 +155,11 @@ extension StoreRules {
             case .bool: [true, false]
             case .int64: [0, 1, 2]
             case .double: [0.0, 1.5, 1.5000000000000002]
-            case .decimal: [.decimal("0"), .decimal("1.1"), .decimal("1.10")]
-            case .string: ["", "\u{E9}", "e\u{301}", "E\u{301}", "v1", "v1\0", "v"]
+            case .decimal: [.decimal("0"), .decimal("1.1"), .decimal("1.10"), .decimal("1.20")]
+            case .string: ["", "\u{E9}", "e\u{301}", "E\u{301}", "v1", "v1\0", "v", "v2"]
             case .date: [.date(0), .date(1_700_000_000_123), .date(text: "2023-11-14T22:13:20.1230001Z")]
-            case .bytes: [.bytes([]), .bytes([0]), .bytes([0, 1]), .bytes([0, 1, 0])]
-            case .json: [.json("{}"), .json("{\"a\":1}"), .json("{\"a\": 1}")]
+            case .bytes: [.bytes([]), .bytes([0]), .bytes([0, 1]), .bytes([1, 0]), .bytes([0, 1, 0])]
+            case .json: [.json("{}"), .json("{\"a\":1}"), .json("{\"a\": 1}"), .json("{\"a\":2}")]
             }
         let absent: [FieldValue?] = value.isNull ? [] : [.some(.null), nil]
         return values.filter { $0 != value } + absent

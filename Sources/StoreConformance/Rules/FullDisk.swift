@@ -168,7 +168,7 @@ extension Trial where Subject == StoreSubject {
 }
 
 /// How large this process may make a file.
-private enum FileSize {
+enum FileSize {
     /// Lets every write beyond a size fail from now on, or none that the system lets through.
     static func limit(to count: Int?) throws {
         #if os(Linux)

@@ -8,20 +8,20 @@ extension StoreRules {
             "transaction.rollback-one-large-call",
             allOrNothing,
             in: "SyncContextDataSource",
-            "Inserts and merges 6,000 rows in one call, deletes 3,000 others in another, then throws: everything is as it was."
+            "Inserts and merges 12,000 rows in one call, deletes 3,000 others in another, then throws: everything is as it was."
         ) { trial in
             let store = try await trial.makeStore()
             let old = (0..<3_000).map { Record(id: .string("old\(10_000 + $0)"), ["int": 1]) }
             try await store.upsert(old, table: "other")
             let rows = old.map { Record(id: $0.id, ["int": 2]) }
-            let new = (0..<3_000).map { Record(id: .string("new\($0)"), ["int": 2]) }
+            let new = (0..<9_000).map { Record(id: .string("new\($0)"), ["int": 2]) }
             await thrown {
                 try await store.write { transaction in
                     try transaction.upsert(rows + new, into: "other")
                     throw OwnError(number: 1)
                 }
             }
-            try await expectOld(trial, store, "upsert 6,000 records in one call, then throw")
+            try await expectOld(trial, store, "upsert 12,000 records in one call, then throw")
             await thrown {
                 try await store.write { transaction in
                     try transaction.delete(old.map(\.id), from: "other")
@@ -42,17 +42,17 @@ extension StoreRules {
             "A method that throws leaves nothing of its call behind, or the store rolls back the whole transaction, also"
                 + " when the closure catches the error and returns.",
             in: "StoreWriteBackend",
-            "Merges 6,000 records in one call of which the last has a value of the wrong type, once letting the error"
+            "Merges 12,000 records in one call of which the last has a value of the wrong type, once letting the error"
                 + " through and once catching it in the closure: no part of the call is kept."
         ) { trial in
             let store = try await trial.makeStore()
             let old = (0..<3_000).map { Record(id: .string("old\(10_000 + $0)"), ["int": 1]) }
             try await store.upsert(old, table: "other")
             let records =
-                old.map { Record(id: $0.id, ["int": 2]) } + (0..<2_999).map { Record(id: .string("new\($0)")) }
+                old.map { Record(id: $0.id, ["int": 2]) } + (0..<8_999).map { Record(id: .string("new\($0)")) }
                 + [Record(id: "bad", ["int": "no number"])]
             await thrown { try await store.upsert(records, table: "other") }
-            try await expectOld(trial, store, "upsert 6,000 records of which the last is refused")
+            try await expectOld(trial, store, "upsert 12,000 records of which the last is refused")
             await thrown {
                 try await store.write { transaction in
                     do { try transaction.upsert(records, into: "other") } catch {

@@ -58,7 +58,7 @@ extension StoreRules {
             "read.id-any-text",
             "An id chosen by the app, or a UUID made for it.",
             in: "RecordID",
-            "Ids with quotes, signs of SQL and of paths, emoji, and of 4,000 characters come back as they went in."
+            "Ids with quotes, signs of SQL and of paths, emoji, and of 4,000 characters come back, and two of 6,000 that differ in the last one as they went in."
         ) { trial in
             let store = try await trial.makeStore()
             let ids: [RecordID] = [
@@ -66,6 +66,11 @@ extension StoreRules {
                 .string(String(repeating: "x", count: 4_000)), "550e8400-e29b-41d4-a716-446655440000",
             ]
             try await trial.expectStored(ids.map { Record(id: $0) }, in: .items, store)
+            for table in [TableDefinition.items, .folding] {
+                let long = ["a", "b"]
+                    .map { Record(id: .string(String(repeating: "x", count: 5_999) + $0), ["text": .string($0)]) }
+                try await trial.expectStored(long, in: table, store)
+            }
         },
         rule(
             "read.id-ignoring-case",

@@ -263,12 +263,19 @@ extension StoreRules {
             "schema.undeclared-table",
             "A table that is no longer declared keeps its rows until it is declared again.",
             in: "SyncContextDataSource",
-            "Opens the store again without a table, which is unknown then, writes to another, and opens with both: every"
-                + " row is there.",
+            "Opens the store again without two tables, which are unknown then, writes to another, and opens with all: every"
+                + " row is there, with dates finer than milliseconds, ids in their casing, and undeclared keys where the store"
+                + " keeps those.",
             needs: "durable"
         ) { trial in
-            let store = try await trial.makeStore([.items, .other])
-            try await store.upsert([fullRow("a")], table: "items")
+            let store = try await trial.makeStore([.items, .other, .folding])
+            var row = fullRow("a")
+            row["date"] = .date(text: "2024-02-29T12:34:56.7891234Z")
+            if store.capabilities.contains(.unknownColumns) {
+                row.merge(Record(id: "a", ["x": 1.0, "y": .date(text: "1969-12-31T23:59:59.9999999Z"), "z": .null]))
+            }
+            try await store.upsert([row], table: "items")
+            try await store.upsert([Record(id: "aB")], table: "folding")
             try await store.upsert([Record(id: "o", ["int": 1])], table: "other")
             try await trial.close(store)
             let without = try await trial.reopen([.other])
@@ -277,8 +284,9 @@ extension StoreRules {
             }
             try await without.upsert([Record(id: "p")], table: "other")
             try await trial.close(without)
-            let again = try await trial.reopen([.items, .other])
-            trial.expectRows(try await again.read(Query("items")).records, [fullRow("a")], "the table declared again")
+            let again = try await trial.reopen([.items, .other, .folding])
+            trial.expectRows(try await again.read(Query("items")).records, [row], "the table declared again")
+            trial.expectIDs(try await again.read(Query("folding")).records, ["aB"], "another table declared again")
             trial.expectIDs(try await again.read(Query("other")).records, ["o", "p"], "the other table")
         },
         rule(

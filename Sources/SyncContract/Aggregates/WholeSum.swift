@@ -13,6 +13,21 @@ package struct WholeSum {
         high &+= (value >> 63) &+ (carries ? 1 : 0)
     }
 
+    /// Adds a number so many times.
+    package mutating func add(_ value: Int64, times count: Int64) {
+        let product = value.multipliedFullWidth(by: count)
+        let (sum, carries) = low.addingReportingOverflow(product.low)
+        low = sum
+        high &+= product.high &+ (carries ? 1 : 0)
+    }
+
+    /// The sum as the nearest double.
+    package var rounded: Double {
+        let (isNegative, digits) = digits
+        // Digits are a number.
+        return Double(DecimalDigits(isNegative: isNegative, whole: digits.reversed(), timesTenTo: 0).text) ?? .nan
+    }
+
     /// The sum; nil when it does not fit 64 bits.
     package var value: Int64? {
         let value = Int64(bitPattern: low)

@@ -24,7 +24,7 @@ public struct StoreSchema: Sendable, ExpressibleByArrayLiteral {
     ///     since.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
     ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
-    ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, for a
+    ///   (SQLite does not tell them apart), for a reserved column name, for an index over no column or an undeclared one, for a
     ///   searchable column that is not text, for a column that refers to a table and is not text, or whose table is
     ///   not declared, and for names on the wire that are no names, are equal, or belong to what stays on this device;
     ///   for migrations with a gap, and for a step that speaks of a table or column that there is not.
@@ -140,6 +140,9 @@ public struct StoreSchema: Sendable, ExpressibleByArrayLiteral {
             throw .invalidSchema(
                 "Column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns name files."
             )
+        }
+        guard !table.indexes.contains([]) else {
+            throw .invalidSchema("An index of '\(name)' names no column; name those to find rows by, or leave it out.")
         }
         for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {
             throw .invalidSchema("An index of '\(name)' names the column '\(column)', which is not declared.")

@@ -17,8 +17,9 @@ public struct TableDefinition: Sendable, Hashable {
     /// does, migrations. It has no columns of the server.
     ///
     /// Nothing of this is stored with the schema. A table that was synced before keeps its rows. What waited of it is not sent
-    /// any more, and counts as of an undeclared table: push before. Of a table that is synced from now on, rows that were made
-    /// before are not on the server, and nothing says so: insert them into a new table instead.
+    /// any more, and counts as of an undeclared table: push before. Of a table that is synced from now on, the rows that no
+    /// server has given a version or stamp wait as inserts: where a context was used meanwhile whose schema said that it stays
+    /// here, which the engine notes in the store. Otherwise they count as the server's, and nothing says that it has none of them.
     public let isLocalOnly: Bool
 
     /// The kind of id the table has.
@@ -30,7 +31,7 @@ public struct TableDefinition: Sendable, Hashable {
     /// The server's columns that the table keeps.
     public let systemProperties: SystemProperties
 
-    /// Lists of column names that the store should find rows by; the order of names counts.
+    /// Lists of column names that the store should find rows by, each once; the order of names counts.
     public let indexes: [[String]]
 
     /// Whether the server chooses the ids of new rows.
@@ -103,7 +104,8 @@ public struct TableDefinition: Sendable, Hashable {
         self.idKind = idKind
         self.columns = columns
         self.systemProperties = systemProperties
-        self.indexes = indexes
+        var known: Set<[String]> = []
+        self.indexes = indexes.filter { known.insert($0).inserted }
         self.assignsIDs = assignsIDs
     }
 

@@ -117,8 +117,9 @@ public protocol StoreWriteBackend: StoreReadBackend {
 
     /// Inserts a record unless the table has a row with its id, compared as the table declares, and returns whether it did.
     ///
-    /// What is written and what is refused is as for ``upsert(_:into:)``; when there is a row, nothing is written. A store
-    /// that has no faster way leaves it to the implementation that is there, which looks for the row first.
+    /// What is written and what is refused is as for ``upsert(_:into:)`` when there is no such row. When there is one, nothing
+    /// is written, and the values of the record may go unlooked at, so that none of them is refused. A store that has no
+    /// faster way leaves it to the implementation that is there, which looks for the row first.
     ///
     /// - Throws: As ``upsert(_:into:)``.
     func insert(_ record: Record, into table: String) throws -> Bool

@@ -71,7 +71,8 @@ public struct StoreFinding: Sendable, Hashable {
     }
 
     /// What to do about damage that nothing in the store can mend.
-    public static let restoring = "restore the store from a backup; what is only in this copy, read out first"
+    public static let restoring =
+        "restore the store from a backup, into an empty folder; what is only in this copy, read out first"
 }
 
 extension StoreFinding: CustomStringConvertible {

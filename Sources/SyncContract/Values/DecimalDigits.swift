@@ -62,6 +62,38 @@ package struct DecimalDigits: Hashable {
         return digits.lexicographicallyPrecedes(other.digits) ? -sign : sign
     }
 
+    /// This number divided by a whole number above 0, rounded to so many digits, halves away from zero.
+    package func divided(by divisor: Int64, digits count: Int) -> DecimalDigits {
+        let divisor = Int128(divisor)
+        var (quotient, rest): ([UInt8], Int128) = ([], 0)
+        var next = digits.startIndex
+        // One digit more than is asked for says how to round. Zeros in front are none of them.
+        while quotient.count <= count, next < digits.endIndex || rest > 0 {
+            rest = rest * 10 + (next < digits.endIndex ? Int128(digits[next]) : 0)
+            next += 1
+            let digit = UInt8(rest / divisor)
+            rest %= divisor
+            if digit > 0 || !quotient.isEmpty { quotient.append(digit) }
+        }
+        var power = exponent - next
+        if quotient.count > count, let last = quotient.popLast() {
+            power += 1
+            if last >= 5 { power += Self.increment(&quotient) }
+        }
+        return DecimalDigits(isNegative: isNegative, whole: quotient, timesTenTo: power)
+    }
+
+    /// Adds 1 at the last of some digits without those that become 0, and returns how many these were.
+    private static func increment(_ digits: inout [UInt8]) -> Int {
+        var zeros = 0
+        while digits.last == 9 {
+            digits.removeLast()
+            zeros += 1
+        }
+        digits.append((digits.popLast() ?? 0) + 1)
+        return zeros
+    }
+
     /// The number without an exponent.
     var text: String {
         var whole = digits.prefix(max(0, exponent))

@@ -21,6 +21,11 @@ public struct DecimalText: Sendable, Hashable {
         self.text = digits.text
     }
 
+    /// This number divided by a whole number above 0, rounded to so many digits, halves away from zero.
+    package func divided(by divisor: Int64, digits: Int) -> DecimalText {
+        DecimalText(DecimalDigits(text).divided(by: divisor, digits: digits))
+    }
+
     /// The shortest decimal text that reads back as the given number; nil for a NaN or an infinity.
     public init?(shortestOf value: Double) {
         guard value.isFinite else { return nil }

@@ -43,6 +43,16 @@ extension RecordID: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(fieldValue) }
 }
 
+extension RecordID: CustomStringConvertible {
+    /// The text, or the digits of the number.
+    public var description: String {
+        switch self {
+        case .string(let value): value
+        case .int64(let value): String(value)
+        }
+    }
+}
+
 extension RecordID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     /// Creates a ``string(_:)``.
     public init(stringLiteral value: String) { self = .string(value) }

@@ -388,7 +388,7 @@ struct SessionMachine: Sendable, Hashable {
         if !isOfPulls { isRecovering = true }
         var next = backoff.wait(after: name, options.backoff, random: random)
         // A server that asks for no time to speak of is not asked again and again without a pause.
-        if let wait { next = wait < options.backoff.first ? max(wait, next) : wait }
+        if let wait = wait?.asWait { next = wait < options.backoff.first ? max(wait, next) : wait }
         hold = Hold(until: now + next, isOfPulls: isOfPulls, isOrdered: wait != nil)
     }
 

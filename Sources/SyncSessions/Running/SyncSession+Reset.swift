@@ -145,7 +145,9 @@ extension SyncSession {
                         + " session with another mode to have everything brought anew, or purge what is to come again."
                 )
             }
-            if !stage.isBegun, let before = mode.before { try await AppFailure.telling { try await before(context) } }
+            if !stage.isBegun, let before = mode.before {
+                try await context.withoutExchange { try await AppFailure.telling { try await before(context) } }
+            }
             let isSaid = running.withLock { $0.machine.needsReset }
             let isForAge = stage == .begunForAge || stage == .none && isForAge && !isSaid
             do {

@@ -89,7 +89,10 @@ extension SyncSession {
         // It may be begun within a push of the app's own, which does not wait for it.
         running.workTask = SerialGate.withoutTurns {
             Task {
-                let (failure, error) = await perform(work, pulls, context)
+                var (failure, error) = await perform(work, pulls, context)
+                // The app has said so meanwhile: what comes next begins with that.
+                let isSaid = self.running.withLock { $0.machine.needsReset }
+                if failure == .historyLost, isSaid, !work.resets { failure = .cancelled }
                 var isGone = false
                 send(.ended(failure, random: environment.random())) { running in
                     if failure != .cancelled { running.set(error ?? running.lastingError) }
@@ -321,7 +324,8 @@ extension SyncSession {
         defer { cancelSingleSyncs() }
         send(.serverReset) { running in
             guard let context, running.machine.phase != .closed else { return }
-            store(in: &running, context) { try await $0.requestReset() }
+            context.announceReset()
+            store(in: &running, context) { try await $0.requestAnnouncedReset() }
         }
     }
 

@@ -10,7 +10,7 @@ package struct Faults: Sendable {
     /// Whether queries about states are asked of the store, and not of the transaction around it.
     package var answersSyncStates = false
     /// What is answered from the state before the transaction.
-    package enum Look: Sendable, Hashable { case aggregates, words, expectedRows }
+    package enum Look: Sendable, Hashable { case aggregates, words, expectedRows, furtherTables }
     package var looksBack: Set<Look> = []
     /// What a read answers from the state of now.
     package var looksAhead: Set<Look> = []
@@ -100,6 +100,8 @@ package struct StoreFaults: Sendable {
     package var replaysLastChange = false
     /// The query that is read without a closure, from the one that is asked for.
     package var shortQuery: @Sendable (Query) -> Query = { $0 }
+    /// Whether the results of queries that are read without a closure are kept until their table is written.
+    package var keepsResults = false
     /// The row that is read by its id without a closure, from the one that is there.
     package var shortRecord: @Sendable (Record?) -> Record? = { $0 }
     package var sleepsForever = false

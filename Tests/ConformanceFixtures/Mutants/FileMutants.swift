@@ -42,6 +42,14 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         }
     }
 
+    private static func forgetFailures(_ faults: inout FileStore.Faults) {
+        faults.forgetsOnReading = { table, record in
+            var record = record
+            if table == SystemTables.operations.name { record["state"] = .int64(0) }
+            return record
+        }
+    }
+
     private static func addConstant(_ faults: inout FileStore.Faults) { faults.cipher = { $0.map { $0 ^ 0x5C } } }
 
     package static let all: [FileMutant] = [
@@ -50,6 +58,33 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         },
         FileMutant("durability.undeclared-keys", "forgets undeclared keys when it is closed") {
             $0.forgetsOnReading = { Record(id: $1.id, $1.fields.filter { $0.key.count > 1 }) }
+        },
+        FileMutant("durability.large-values", "opens with texts cut at 65,535 bytes") {
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                if let text = record["text"]?.stringValue { record["text"] = .string(String(text.prefix(65_535))) }
+                return record
+            }
+        },
+        FileMutant("durability.deleted-and-written-again", "forgets rows that were deleted and written again") {
+            $0.forgetsOnReading = { $1["int"] == 2 ? nil : $1 }
+        },
+        FileMutant("durability.killed-states", "forgets when it is opened that operations have failed", forgetFailures),
+        FileMutant("state.after-opening", "opens with operations that have failed as such that wait", forgetFailures),
+        FileMutant("durability.killed-in-commit", "writes over its file", \.writesInPlace),
+        FileMutant("schema.declared-in-another-order", "exchanges two columns when it is opened") {
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                (record["a"], record["b"]) = (record["b"], record["a"])
+                return record
+            }
+        },
+        FileMutant("schema.fewer-system-properties", "forgets versions when it is opened") {
+            $0.forgetsOnReading = { Record(id: $1.id, $1.fields.filter { $0.key != "version" }) }
+        },
+        FileMutant("migration.keeps-casings", "writes ids as it compares them where it moves rows", \.foldsMovedIDs),
+        FileMutant("migration.indexes", "leaves a column that is filled out of what it finds rows by") {
+            $0.moves = { $0 == "status" ? nil : $1 }
         },
         FileMutant("durability.merges-and-deletes", "opens with nulls where values were cleared and others kept") {
             $0.forgetsOnReading = { _, record in

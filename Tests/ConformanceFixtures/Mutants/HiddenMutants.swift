@@ -241,7 +241,7 @@ extension Mutant {
 
 extension Faults {
     /// Changes every value under an undeclared key before it is written.
-    fileprivate mutating func changingUndeclared(_ change: @escaping @Sendable (FieldValue) -> FieldValue) {
+    mutating func changingUndeclared(_ change: @escaping @Sendable (FieldValue) -> FieldValue) {
         upsert = { records, table, inner in
             let definition = try inner.definition(of: table)
             let changed = records.map { record in
@@ -257,6 +257,6 @@ extension Faults {
 }
 
 /// What a fault has committed in the middle of a call.
-private final class Committed: Sendable {
+final class Committed: Sendable {
     let tables = Mutex<[String: MemoryTable]?>(nil)
 }

@@ -22,7 +22,7 @@ package struct Mutant: Sendable, CustomStringConvertible {
 
     package static let all =
         values + reading + queries + computing + ordering + aggregates + upserts + deletions + transactions + changes
-        + states + others + hidden + limits
+        + states + others + hidden + lost + limits
 
     package func harness() -> MutantHarness { MutantHarness(name: fault, faults: faults) }
 }

@@ -19,6 +19,7 @@ package final class MutantStore: SyncContextDataSource {
         var isBroken = false
         var hasWritten = false
         var lastChange: StoreChange?
+        var results: [Query: (result: QueryResult, rows: [RecordID: Record])] = [:]
         var plainStreams: [AsyncStream<StoreChange>.Continuation] = []
     }
 
@@ -70,7 +71,12 @@ package final class MutantStore: SyncContextDataSource {
 
     package func read(_ query: Query) async throws -> QueryResult {
         let query = faults.store.shortQuery(query)
-        return try await read { try $0.read(query) }
+        guard faults.store.keepsResults else { return try await read { try $0.read(query) } }
+        let rows = state.withLock { $0.tables[query.table]?.rows ?? [:] }
+        if let kept = state.withLock({ $0.results[query] }), kept.rows == rows { return kept.result }
+        let result = try await read { try $0.read(query) }
+        state.withLock { $0.results[query] = (result, rows) }
+        return result
     }
 
     package func read(table: String, itemID: RecordID) async throws -> Record? {
@@ -298,6 +304,15 @@ private final class MutantBackend: StoreWriteBackend {
         return faults.looksBack.contains(look) ? before : self.look()
     }
 
+    /// The tables as they were when they were first asked for, where that is the fault.
+    private var seen: [String: MemoryTable] = [:]
+
+    private func look(_ table: String) -> MemoryTransaction {
+        guard faults.looksAhead.contains(.furtherTables), let newest else { return look() }
+        if seen[table] == nil { seen[table] = newest()[table] }
+        return MemoryTransaction(inner.tables.merging(seen) { $1 }, [.unknownColumns, .syncStates])
+    }
+
     private func look() -> MemoryTransaction {
         if let current { inner = MemoryTransaction(current(), [.unknownColumns, .syncStates]) }
         return inner
@@ -307,7 +322,7 @@ private final class MutantBackend: StoreWriteBackend {
 
     func definition(of table: String) throws -> TableDefinition { try faults.definition(table, inner) }
 
-    func record(_ id: RecordID, in table: String) throws -> Record? { try faults.record(id, table, look()) }
+    func record(_ id: RecordID, in table: String) throws -> Record? { try faults.record(id, table, look(table)) }
 
     func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
         if let stored = faults.stored { return try stored(record, columns, table, look()) }
@@ -322,10 +337,10 @@ private final class MutantBackend: StoreWriteBackend {
                 if case .words = part { asksForWords = true }
                 return part
             }
-        try faults.walk(try faults.rows(query, asksForWords ? asked(.words) : look()), body)
+        try faults.walk(try faults.rows(query, asksForWords ? asked(.words) : look(query.table)), body)
     }
 
-    func count(_ query: Query) throws -> Int { try faults.count(query, look()) }
+    func count(_ query: Query) throws -> Int { try faults.count(query, look(query.table)) }
 
     func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
         try (faults.aggregate ?? { try $1.aggregate($0) })(query, asked(.aggregates))

@@ -9,7 +9,7 @@ extension Mutant {
                 mixing(before, made) { before, made in
                     guard let row = made.rows.first(where: { before.rows[$0.key] == nil }) else { return before }
                     var table = before
-                    table.rows[row.key] = row.value
+                    table[row.key] = row.value
                     return table
                 }
             }
@@ -18,7 +18,7 @@ extension Mutant {
             $0.rollBack = { before, made in
                 mixing(before, made) { before, made in
                     var table = before
-                    for (key, row) in made.rows where before.rows[key] != nil { table.rows[key] = row }
+                    for (key, row) in made.rows where before.rows[key] != nil { table[key] = row }
                     return table
                 }
             }
@@ -27,7 +27,7 @@ extension Mutant {
             $0.rollBack = { before, made in
                 mixing(before, made) { before, made in
                     var table = before
-                    for key in before.rows.keys where made.rows[key] == nil { table.rows[key] = nil }
+                    for key in before.rows.keys where made.rows[key] == nil { table[key] = nil }
                     return table
                 }
             }
@@ -50,7 +50,7 @@ extension Mutant {
             $0.rollBack = { before, made in
                 mixing(before, made) { before, made in
                     var table = before
-                    if made.definition.name == "items" { table.rows["7"] = made.rows["7"] }
+                    if made.definition.name == "items" { table["7"] = made.rows["7"] }
                     return table
                 }
             }
@@ -108,7 +108,7 @@ extension Mutant {
             $0.rollBack = { before, made in
                 mixing(before, made) { before, made in
                     var table = before
-                    table.rows["lost"] = made.rows["lost"]
+                    table["lost"] = made.rows["lost"]
                     return table
                 }
             }

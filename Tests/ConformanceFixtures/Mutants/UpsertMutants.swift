@@ -98,7 +98,7 @@ extension Mutant {
             $0.rollBack = { before, made in
                 before.merging(made) { before, made in
                     var table = before
-                    table.rows["inserted"] = made.rows["inserted"]
+                    table["inserted"] = made.rows["inserted"]
                     return table
                 }
             }

@@ -140,7 +140,7 @@ package final class AnomalousStore: SyncContextDataSource {
                 guard isAlone else { return false }
             }
             (state.before, state.rolledBack, state.middle) = (state.tables, nil, backend.middle)
-            for (table, id) in written { state.tables[table]?.rows[id] = backend.inner.tables[table]?.rows[id] }
+            for (table, id) in written { state.tables[table]?[id] = backend.inner.tables[table]?.rows[id] }
             return true
         }
     }

@@ -51,6 +51,7 @@ extension FileTables {
                 .mapValues { row in
                     var moved = try table.row(row)
                     if faults.keepsDroppedColumns { moved["paid"] = row["paid"] }
+                    if faults.foldsMovedIDs { moved.id = moved.id.folded(for: new.idComparison) }
                     for (name, value) in moved.fields { moved[name] = faults.moves(name, value) }
                     return moved
                 }

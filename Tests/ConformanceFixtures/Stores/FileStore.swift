@@ -42,9 +42,11 @@ package actor FileStore: SyncContextDataSource {
         package var savesAfterEachTable = false
         /// What is kept of a value that is moved, by the name of its column.
         package var moves: @Sendable (String, FieldValue) -> FieldValue? = { $1 }
+        package var foldsMovedIDs = false
         package var translatesNothing = false
         package var overlooksWaitingChanges = false
         package var savesTablesOneByOne = false
+        package var writesInPlace = false
         package var overlooksFailedWrites = false
         /// No fault: after a write that failed it wants to be opened again.
         package var endsWithFailedWrite = false
@@ -279,10 +281,11 @@ struct FileTables: Sendable {
         let bytes = faults.cipher(Array(try JSONEncoder().encode(file)))
         let new = url.appendingPathExtension("new")
         do {
-            try Data(bytes).write(to: new)
+            try Data(bytes).write(to: faults.writesInPlace ? url : new)
         } catch {
             throw StoreError(.inputOutput, "the file cannot be written", cause: error)
         }
+        guard !faults.writesInPlace else { return }
         guard unsafe rename(new.path, url.path) == 0 else {
             throw StoreError(.inputOutput, "the file cannot be replaced")
         }

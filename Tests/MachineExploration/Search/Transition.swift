@@ -107,7 +107,10 @@ extension Explorer {
         case .lost, .late, .answerLost: return local(DeviceEvent(.noAnswer), side, &world)
         case .notDone: return local(DeviceEvent(.notDone), side, &world)
         case .failed, .failedAfter: return local(DeviceEvent(.failed), side, &world)
-        case .refused: return local(DeviceEvent(.refused), side, &world)
+        case .refused:
+            // A content that is refused in a row which is made as a deleted one is refused in the row as well, however late.
+            if message.kind == .newTombstone { world.forgetLateInserts(of: message.content) }
+            return local(DeviceEvent(.refused), side, &world)
         case .refusedByGateway, .refusedByGatewayAndLate: return local(DeviceEvent(.refusedByGateway), side, &world)
         case .twice: return arrive(message, side, &world)
         case .answeredWithoutRow: return arrive(message, side, &world) { _ in Answer(.takenUnseen) }

@@ -31,6 +31,16 @@ struct World: Hashable {
         return message
     }
 
+    /// No insert with a content arrives any more.
+    mutating func forgetLateInserts(of content: UInt8) {
+        let kept = [late.0, late.1]
+            .map { bits -> UInt32 in
+                let message = Message(bits: bits)
+                return message.kind == .insert && message.content == content ? 0 : bits
+            }
+        late = (min(kept[0], kept[1]), max(kept[0], kept[1]))
+    }
+
     static func == (one: World, other: World) -> Bool {
         one.a == other.a && one.b == other.b && one.server == other.server && one.late == other.late
             && one.givenUp == other.givenUp && one.satisfied == other.satisfied && one.budget == other.budget

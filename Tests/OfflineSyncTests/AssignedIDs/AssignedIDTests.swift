@@ -188,6 +188,21 @@ struct AssignedIDTests {
         }
     }
 
+    @Test("takes the one that it refused of a circle when it is retried, and another one was taken out")
+    func openedCircle() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping", "first": "t"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            let refused = try await phone.context.push().failures
+            #expect(refused.map(\.itemID) == ["l"] && refused.allSatisfy { $0.message.contains("retry") })
+            try await phone.tasks.update(Record(id: "t", ["list": .null]))
+            #expect(try await phone.context.retryRefused() == 1)
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.onServer("Lists").first?["first"]?.string == (try await phone.tasks.serverID(of: "t")))
+        }
+    }
+
     @Test("never hears of an item that was deleted before it was sent")
     func deletedUnsent() async throws {
         try await AssignedIDWorld.with { world in

@@ -150,4 +150,23 @@ struct TypedAggregateTests {
             #expect(amount?.code == .outOfRange && count?.code == .outOfRange)
         }
     }
+
+    @Test("there is an average where the sum has too many digits, or does not fit 64 bits", arguments: Kept.allCases)
+    func averages(_ kept: Kept) async throws {
+        try await with(kept) { context, invoices in
+            for (id, amount, count) in [
+                ("1", "0.33333333333333333333333333333333333333", Int.max),
+                ("2", "6.6666666666666666666666666666666666666", .max), ("3", "1", .max - 3),
+            ] {
+                try await invoices.insert(Invoice(id: id, customerID: "", amount: decimal(amount), count: count))
+            }
+            await #expect(throws: StoreError.self) { try await invoices.sum(of: \.amount) }
+            #expect(try await invoices.average(of: \.amount) == decimal("2.6666666666666666666666666666666666666"))
+            await #expect(throws: StoreError.self) { try await invoices.sum(of: \.count) }
+            #expect(try await invoices.average(of: \.count) == Double(Int.max - 1))
+            let two = invoices.where { $0.id != "3" }
+            let inTransaction = try await context.read { try $0.average(of: \.count, in: two) }
+            #expect(inTransaction == Double(Int.max))
+        }
+    }
 }

@@ -118,6 +118,16 @@ extension Emulator {
     func put(_ row: [String: JSONValue]) throws { try seed([row], in: JudgedServer.table) }
 }
 
+/// What rows held under their versions.
+final class RememberedTexts: Sendable {
+    private let texts = Mutex<[String: JSONValue]>([:])
+
+    subscript(key: String) -> JSONValue? {
+        get { texts.withLock { $0[key] } }
+        set { texts.withLock { $0[key] = newValue } }
+    }
+}
+
 /// Ids that a server remembers between requests.
 final class RememberedRows: Sendable {
     private let ids = Mutex<Set<String>>([])

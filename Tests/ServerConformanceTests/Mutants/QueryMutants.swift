@@ -19,6 +19,20 @@ extension ServerMutant {
                     with: "(text eq 'fig' or text eq 'elder') and number"
                 )
         },
+        filtering(
+            .datasync,
+            "query.and-or-not",
+            "lets an or that follows bind closer than and",
+            "and text eq 'fig' or text eq 'elder'",
+            "and (text eq 'fig' or text eq 'elder')"
+        ),
+        filtering(
+            .datasync,
+            "query.id-order-case",
+            "compares ids without regard to case",
+            "id gt '",
+            "tolower(id) gt '"
+        ),
         filtering(.datasync, "query.arithmetic", "takes sub for add", " sub ", " add "),
         filtering(.datasync, "query.modulo", "takes mod for div", " mod ", " div "),
         asking(.datasync, "query.in", "takes the first value of a list only") { request in

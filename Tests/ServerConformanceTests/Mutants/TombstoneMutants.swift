@@ -72,6 +72,7 @@ extension ServerMutant {
         },
         puttingLast(.datasync, "tombstone.order") { $0?.hasPrefix("updatedAt") == true },
         puttingLast(.azureMobileApps, "tombstone.order") { $0 == "updatedAt desc" },
+        puttingLast(.azureMobileApps, "tombstone.order") { $0 == "updatedAt,id" },
         asking(.datasync, "page.walk-deleted", "puts deleted rows behind the others where there is no $top") {
             request in
             guard request["__includedeleted"] != nil, request["$top"] == nil, request["$orderby"] == "id" else {

@@ -58,6 +58,16 @@ extension ServerMutant {
         asking(.datasync, "create.text", "takes spaces off the ends of texts") { request in
             request.changeText { $0.trimmingCharacters(in: .whitespaces) }
         },
+        asking(.datasync, "create.text", "stores line ends in one form") { request in
+            request.changeText { $0.replacingOccurrences(of: "\r\n", with: "\n") }
+        },
+        asking(.datasync, "create.id-case", "stores ids in lower case") { request in
+            guard request.method == "POST", case .object(var item) = request.json, let id = item["id"]?.string else {
+                return
+            }
+            item["id"] = .string(id.lowercased())
+            request.json = .object(item)
+        },
         asking(.datasync, "create.text", "normalises texts") { request in
             request.changeText { $0.precomposedStringWithCanonicalMapping }
         },
@@ -191,6 +201,10 @@ extension ServerMutant {
         asking(.datasync, "conditional.update-any", "takes * for a version") { request in
             if request.headers["If-Match"] == "*" { request.headers["If-Match"] = "\"*\"" }
         },
+        asking(.datasync, "conditional.update-empty", "takes an empty version for none") { request in
+            if request.headers["If-Match"] == "\"\"" { request.headers["If-Match"] = nil }
+        },
+        contentVersionMutant,
         answering(.datasync, "conditional.update-without", "asks for If-Match") { request, answer in
             if request.method == "PUT", request.headers["If-Match"] == nil { answer = EmulatorResponse(428) }
         },
@@ -311,6 +325,27 @@ extension EmulatorRequest {
 }
 
 extension ServerMutant {
+    /// A server whose versions are hashes of what a row holds.
+    private static var contentVersionMutant: ServerMutant {
+        let texts = RememberedTexts()
+        return ServerMutant(
+            .datasync,
+            "conditional.versions-differ",
+            "takes a version for current when the row holds what it did then"
+        ) { request, emulator in
+            let current = emulator.row(request.id)?["text"]
+            let isOfContent =
+                request.headers["If-Match"].flatMap { texts[request.id + $0] }.map { $0 == current } ?? false
+            let answer = try await emulator.handle(
+                request.with { if $0.method == "PUT", isOfContent { $0.headers["If-Match"] = nil } }
+            )
+            if let id = answer.json["id"]?.string, let version = answer.json["version"]?.string {
+                texts[id + "\"\(version)\""] = answer.json["text"]
+            }
+            return answer
+        }
+    }
+
     /// A server that shows the default of what was left out and stores null.
     private static var leftOutMutant: ServerMutant {
         let rows = RememberedRows()

@@ -1,0 +1,185 @@
+import Foundation
+import OfflineSync
+import RemoteContract
+import SQLCipherStoreTestSupport
+import SecretMemory
+import SyncContract
+import SyncSessions
+import Testing
+
+@testable import Attachments
+
+@Suite("A file here that is damaged", .timeLimit(.minutes(1)))
+struct DamageTests {
+    private let bytes = content(200_000)
+
+    private func url(of id: AttachmentID, _ device: PhotoDevice) async throws -> URL {
+        device.filesURL.appending(path: try #require(try await device.core.work.file(id)).name)
+    }
+
+    /// Damages a file that lies here.
+    ///
+    /// - Returns: What it was, and what it is.
+    @discardableResult
+    private func damage(_ id: AttachmentID, _ device: PhotoDevice, at offset: Int = 70_000) async throws -> (Data, Data)
+    {
+        let url = try await url(of: id, device)
+        let sound = try Data(contentsOf: url)
+        var damaged = sound
+        damaged[offset] ^= 1
+        try damaged.write(to: url)
+        return (sound, damaged)
+    }
+
+    /// Reads a file, and says how that has failed.
+    private func failure(of id: AttachmentID, _ device: PhotoDevice, inPieces: Bool = false) async -> StoreError? {
+        await #expect(throws: StoreError.self) {
+            guard inPieces else {
+                _ = try await device.attachments.data(of: id)
+                return
+            }
+            for try await _ in device.attachments.contents(of: id) {}
+        }
+    }
+
+    @Test("is fetched again from the server that has it", arguments: [100, 70_000, 200_000], [false, true])
+    func fetched(offset: Int, inPieces: Bool) async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        let before = try #require(try await device.core.work.file(id))
+        try await damage(id, device, at: offset)
+        let error = await failure(of: id, device, inPieces: inPieces)
+        #expect(error?.code == .damaged && error?.message.contains("it is fetched again") == true)
+        try await device.attachments.fetch([id])
+        #expect(try await device.attachments.state(of: id) == .synced)
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
+        // Under a key that nothing was encrypted with.
+        let after = try #require(try await device.core.work.file(id))
+        #expect(after.name != before.name)
+        let isSameKey = unsafe before.key.withUnsafeBytes { old in
+            unsafe after.key.withUnsafeBytes { unsafe $0.elementsEqual(old) }
+        }
+        #expect(!isSameKey)
+        #expect(try device.fileNames() == [after.name])
+        #expect(device.server.requests(.delete) == [] && device.server.requests(.download).map(\.offset) == [0])
+        await device.close()
+    }
+
+    @Test("comes by itself as well")
+    func byItself() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        try await damage(id, device)
+        _ = await failure(of: id, device)
+        try await device.attachments.settle()
+        #expect(try await device.attachments.state(of: id) == .synced)
+        #expect(device.server.requests(.download).count == 1)
+        await device.close()
+    }
+
+    @Test("and that is seen when it is opened is fetched before it is read", arguments: [0, 20, 1_000])
+    func shortened(count: Int) async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        let url = try await url(of: id, device)
+        try Data(contentsOf: url).prefix(count).write(to: url)
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
+        await device.close()
+    }
+
+    @Test("lies there until the server can be asked, also over a restart")
+    func unreachable() async throws {
+        let before = try await PhotoDevice()
+        let (_, id) = try await before.addAndSend(bytes)
+        before.server.set { _ in .failed(FaultyTransport.broken) }
+        let (_, damaged) = try await damage(id, before)
+        #expect(await failure(of: id, before)?.code == .damaged)
+        try await before.attachments.settle()
+        #expect(try await before.attachments.state(of: id) == .remote)
+        await #expect(throws: RemoteError.self) { try await before.attachments.fetch([id]) }
+        let device = try await before.reopened()
+        try await device.attachments.settle()
+        #expect(try await device.attachments.state(of: id) == .remote)
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        device.server.set { _ in .answered }
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
+        #expect(try device.fileNames().count == 1)
+        await device.close()
+    }
+
+    @Test("and turns out to be whole is not fetched")
+    func whole() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        device.server.set { _ in .failed(FaultyTransport.broken) }
+        let (sound, _) = try await damage(id, device)
+        #expect(await failure(of: id, device)?.code == .damaged)
+        try await device.attachments.settle()
+        try await sound.write(to: url(of: id, device))
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
+        #expect(device.server.requests(.download) == [])
+        await device.close()
+    }
+
+    @Test("stays when the server has lost it, and is sent when it was put back")
+    func lost() async throws {
+        let before = try await PhotoDevice()
+        let (_, id) = try await before.addAndSend(bytes)
+        before.server[id] = nil
+        let (sound, damaged) = try await damage(id, before)
+        #expect(await failure(of: id, before)?.code == .damaged)
+        await before.state(of: id) { if case .failed = $0 { true } else { false } }
+        let name = try await url(of: id, before).lastPathComponent
+        for error in [await failure(of: id, before), await failure(of: id, before, inPieces: true)] {
+            #expect(error?.code == .damaged && error?.message.contains("'attachments/\(name)'") == true)
+        }
+        let device = try await before.reopened()
+        try await device.attachments.settle()
+        #expect(try device.fileNames() == [name])
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        try await sound.write(to: url(of: id, device))
+        try await device.attachments.retry(id)
+        await device.state(of: id) { $0 == .synced }
+        #expect(device.server[id]?.isComplete == true)
+        await device.close()
+    }
+
+    @Test("stays when it was never sent, and the message tells which one to put back")
+    func unsent() async throws {
+        let device = try await PhotoDevice()
+        device.context.session.suspend(.upload)
+        let (_, id) = try await device.add(bytes)
+        let (sound, damaged) = try await damage(id, device)
+        let url = try await url(of: id, device)
+        let error = await failure(of: id, device)
+        #expect(error?.code == .damaged && error?.message.contains(url.lastPathComponent) == true)
+        #expect(try await device.attachments.state(of: id) == .pending)
+        _ = try await device.context.push()
+        device.context.session.resume(.upload)
+        await device.state(of: id) { $0 == .failed(error?.message ?? "") }
+        try await device.attachments.fetch([id])
+        #expect(try Data(contentsOf: url) == damaged)
+        try sound.write(to: url)
+        try await device.attachments.retry(id)
+        await device.state(of: id) { $0 == .synced }
+        await device.close()
+    }
+
+    @Test("stays in a context without a server")
+    func noServer() async throws {
+        let before = try await PhotoDevice()
+        let (_, id) = try await before.addAndSend(bytes)
+        let (_, damaged) = try await damage(id, before)
+        await before.close()
+        let device = try await PhotoDevice(in: before.folder, hasServer: false)
+        let error = await failure(of: id, device)
+        #expect(error?.code == .damaged && error?.message.contains("with its server") == true)
+        #expect(try await device.attachments.state(of: id) == .synced)
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        await device.close()
+    }
+}
