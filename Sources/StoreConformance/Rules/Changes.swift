@@ -3,8 +3,8 @@ internal import Synchronization
 internal import SyncContract
 
 extension StoreRules {
-    private static let source = "SyncContextDataSource/changes()"
-    private static let notDelivered =
+    static let changeSource = "SyncContextDataSource/changes()"
+    static let notDelivered =
         "A transaction that was rolled back, wrote nothing, or deleted only absent rows is not delivered; writing"
         + " values equal to the stored ones is."
 
@@ -68,7 +68,7 @@ extension StoreRules {
         rule(
             "changes.inserts",
             notDelivered,
-            in: source,
+            in: changeSource,
             "Inserts a row: its table is told. Inserts its id again, and then writes to another table: only that one is told."
         ) { trial in
             let store = try await trial.makeStore()
@@ -106,7 +106,7 @@ extension StoreRules {
         rule(
             "changes.before-write-returns",
             "A change is delivered after its commit and before `write` returns",
-            in: source,
+            in: changeSource,
             "Writes to two tables, one after the other, and only then reads the feed: the first element names both."
         ) { trial in
             let store = try await trial.makeStore()
@@ -121,7 +121,7 @@ extension StoreRules {
         rule(
             "changes.after-commit",
             "A change is delivered after its commit and before `write` returns",
-            in: source,
+            in: changeSource,
             "Looks at the feed inside the closure, after writing: nothing may be there yet. Looks again afterwards."
         ) { trial in
             let store = try await trial.makeStore()
@@ -137,7 +137,7 @@ extension StoreRules {
         rule(
             "changes.state-is-there",
             "a read that begins after the delivery sees it",
-            in: source,
+            in: changeSource,
             "A task reads a number whenever a change comes, while another raises it: it sees the last one."
         ) { trial in
             let store = try await trial.makeStore()
@@ -169,7 +169,7 @@ extension StoreRules {
         rule(
             "changes.merge",
             "changes that were not read yet merge into one.",
-            in: source,
+            in: changeSource,
             "Writes 30 times to three tables without reading: one change names them all, and no second one comes."
         ) { trial in
             let store = try await trial.makeStore()
@@ -184,7 +184,7 @@ extension StoreRules {
         rule(
             "changes.equal-values",
             notDelivered,
-            in: source,
+            in: changeSource,
             "Writes the values that are there already: it counts as a change."
         ) { trial in
             let store = try await trial.makeStore()
@@ -197,94 +197,11 @@ extension StoreRules {
         },
     ]
 
-    private static let silence: [StoreRule] = [
-        silent(
-            "changes.rollback-is-silent",
-            "Rolls back a transaction that wrote to a table; only a later write to another table is delivered."
-        ) { store in
-            do {
-                try await store.write { transaction in
-                    try transaction.upsert([Record(id: "x")], into: "items")
-                    try transaction.delete(["old"], from: "folding")
-                    throw OwnError(number: 1)
-                }
-            } catch is OwnError {
-                // This is what the closure throws.
-            }
-        },
-        silent(
-            "changes.nothing-written-is-silent",
-            "Runs write transactions that only read, that are empty, and that write an empty list."
-        ) { store in
-            try await store.write { _ in }
-            try await store.write { _ = try $0.records(Query("items")) }
-            try await store.upsert([], table: "items")
-        },
-        silent(
-            "changes.absent-rows-are-silent",
-            "Deletes absent ids, no ids, and by a query without rows."
-        ) { store in
-            try await store.deleteItems(withIDs: ["absent"], table: "items")
-            try await store.deleteItems(withIDs: [], table: "items")
-            try await store.delete(Query("items").filtered(by: .constant(false)))
-            try await store.delete(Query("folding").limited(to: 0))
-        },
-        silent(
-            "changes.refused-is-silent",
-            "Writes batches that are refused for their last record or id, which rolls their transactions back, also where the closure"
-                + " catches the error."
-        ) { store in
-            do {
-                try await store.write { transaction in
-                    do { try transaction.upsert([Record(id: "x", ["int": "text"])], into: "items") } catch {
-                        // Nothing of it may be kept, whether the rest is or not.
-                    }
-                    do { _ = try transaction.insert(Record(id: "x", ["int": "text"]), into: "folding") } catch {
-                        // The same.
-                    }
-                }
-            } catch is StoreError {
-                // A store may roll everything back.
-            }
-            do {
-                try await store.upsert([Record(id: "x"), Record(id: "y", ["int": "text"])], table: "items")
-            } catch is StoreError {
-                // Other rules judge the error.
-            }
-            do {
-                try await store.deleteItems(withIDs: ["old", 5], table: "folding")
-            } catch is StoreError {
-                // The same.
-            }
-        },
-        silent("changes.reads-are-silent", "Reads rows, by id and by query.") { store in
-            _ = try await store.read(Query("items"))
-            _ = try await store.read(table: "items", itemID: "old")
-        },
-    ]
-
-    /// A rule that nothing is delivered: the next write to another table must be all that the feed has.
-    private static func silent(
-        _ id: String,
-        _ procedure: String,
-        _ body: @escaping @Sendable (any SyncContextDataSource) async throws -> Void
-    ) -> StoreRule {
-        rule(id, notDelivered, in: source, procedure) { trial in
-            let store = try await trial.makeStore()
-            try await store.upsert([Record(id: "old")], table: "items")
-            try await store.upsert([Record(id: "old")], table: "folding")
-            let feed = store.changes()
-            try await body(store)
-            try await store.upsert([Record(id: "a")], table: "other")
-            await trial.expectChange(feed, ["other"], "this, and then a write to 'other': \(procedure)")
-        }
-    }
-
     private static let subscribers: [StoreRule] = [
         rule(
             "changes.subscribed-at-once",
             "The subscription exists when this returns.",
-            in: source,
+            in: changeSource,
             "Subscribes and writes at once, before anything of the stream was read."
         ) { trial in
             let store = try await trial.makeStore()
@@ -299,7 +216,7 @@ extension StoreRules {
         rule(
             "changes.from-now-on",
             "What committed transactions touch from now on.",
-            in: source,
+            in: changeSource,
             "Writes to one table, subscribes, and writes to another: only the other is delivered."
         ) { trial in
             let store = try await trial.makeStore()
@@ -313,7 +230,7 @@ extension StoreRules {
         rule(
             "changes.after-opening-again",
             "What committed transactions touch from now on.",
-            in: source,
+            in: changeSource,
             "Closes the store and opens it: a new feed begins with nothing and tells of the next write.",
             needs: "durable"
         ) { trial in
@@ -327,7 +244,7 @@ extension StoreRules {
         rule(
             "changes.any-number",
             "Any number of subscribers may listen.",
-            in: source,
+            in: changeSource,
             "Subscribes 20 times; each gets every change, however the others read."
         ) { trial in
             let store = try await trial.makeStore()
@@ -347,7 +264,7 @@ extension StoreRules {
         rule(
             "changes.cancelled-subscriber",
             "Any number of subscribers may listen.",
-            in: source,
+            in: changeSource,
             "Cancels a task that waits for a change, and drops another stream: a third goes on."
         ) { trial in
             let store = try await trial.makeStore()
@@ -369,7 +286,7 @@ extension StoreRules {
         rule(
             "changes.end-on-close",
             "The stream ends when the store is closed.",
-            in: source,
+            in: changeSource,
             "Closes the store: what was not read is delivered or not, then every stream ends."
         ) { trial in
             let store = try await trial.makeStore()
