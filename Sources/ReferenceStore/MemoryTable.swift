@@ -37,7 +37,9 @@ package struct MemoryTable: Sendable {
 
     /// Rows among which are all that a query gives; the fewest that can be told without looking at them.
     func candidates(for query: Query) -> [Record] {
-        if query.predicate == nil, let limit = query.limit, limit >= 0, query.offset >= 0,
+        // Keys are in the order of ids where these are told apart as they are ordered.
+        if definition.idComparison == .exact, query.predicate == nil, let limit = query.limit, limit >= 0,
+            query.offset >= 0,
             query.order.allSatisfy({ $0.column == "id" && !$0.isFolded })
         {
             let count = query.offset.addingReportingOverflow(limit)

@@ -92,7 +92,7 @@ struct CaseCollisionTests {
     private func remake(_ world: SyncWorld, _ id: String = "k1", as other: String = "K1") async throws {
         try await world.phone.pull()
         try await world.phone.table.delete(id)
-        try await world.phone.context.push()
+        _ = try await world.phone.context.push()
         try seed([other], world)
     }
 
@@ -151,7 +151,7 @@ struct CaseCollisionTests {
             try await laptop.pull()
             #expect(try await laptop.context.setAsideRows().map(\.itemID) == ["K1"])
             try await world.phone.table.delete("k1")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await laptop.context.pull(laptop.table, options: .init(reconciles: true))
             #expect(try await laptop.texts() == ["K1": "of K1"])
             #expect(try await laptop.context.setAsideRows().isEmpty)
@@ -168,7 +168,7 @@ struct CaseCollisionTests {
             try await laptop.pull()
             #expect(try await laptop.context.setAsideRows().map(\.itemID).sorted() == ["K1", "k1"])
             try await world.phone.table.delete("K1")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await laptop.context.pull(laptop.table, options: .init(reconciles: true))
             #expect(try await laptop.texts() == ["k1": "of k1"])
             #expect(try await laptop.context.setAsideRows().isEmpty)

@@ -236,9 +236,9 @@ struct InterruptedRestoreOfHiddenTests {
         ) { world in
             let (context, table) = (world.laptop.context, world.laptop.table)
             try await table.insert(["text": "old", "complete": false], id: "a")
-            try await context.push()
+            _ = try await context.push()
             try await table.delete("a")
-            try await context.push()
+            _ = try await context.push()
             try await table.insert(["text": "new", "complete": false], id: "a")
             isOn.isOn = true
             #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
@@ -265,7 +265,7 @@ struct InterruptedRestoreOfHiddenTests {
             try await world.phone.pull()
             try #require(try await world.phone.texts() == ["a": "old"])
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await laptop.context.push().conflicts.count == 1)
             #expect(try await laptop.onlyError().serverItem?["text"] == "theirs")
             #expect(world.onServer() == ["a": "theirs"])

@@ -27,7 +27,9 @@ extension Mutant {
             $0.rollBack = { before, made in
                 var tables = before
                 let name = SystemTables.operations.name
-                tables[name]?.rows = before[name]?.rows.filter { made[name]?.rows[$0.key] != nil } ?? [:]
+                for (key, _) in before[name]?.rows ?? [:] where made[name]?.rows[key] == nil {
+                    tables[name]?[key] = nil
+                }
                 return tables
             }
         },
