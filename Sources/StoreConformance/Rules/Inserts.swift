@@ -35,7 +35,7 @@ extension StoreRules {
         },
         rule(
             "upsert.insert-keeps-a-row",
-            "when there is a row, nothing is written.",
+            "When there is one, nothing is written",
             in: source,
             "Inserts ids that are there, one of them written in the same transaction: false comes back, the rows stay."
         ) { trial in

@@ -57,7 +57,7 @@ extension StoreRules {
         },
         rule(
             "migration.indexes",
-            "Lists of column names that the store should find rows by; the order of names counts.",
+            "Lists of column names that the store should find rows by, each once; the order of names counts.",
             in: "TableDefinition",
             "Migrates a table with indexes, over a column that is renamed, one that is filled and one that stays: conditions that"
                 + " equal a value or one of several, ranges and orders over them find the rows from before and those written since.",

@@ -82,7 +82,7 @@ extension StoreRules {
         },
         rule(
             "schema.indexes-change-nothing",
-            "Lists of column names that the store should find rows by; the order of names counts.",
+            "Lists of column names that the store should find rows by, each once; the order of names counts.",
             in: "TableDefinition",
             "Runs 100 random queries over a table with five indexes, looks up zeros and other numbers of each type as numbers of"
                 + " the others, and compares with QueryEvaluator."
