@@ -42,7 +42,9 @@ extension AttachmentWork {
             if isOnServer {
                 _ = row.become(fresh)
             } else {
+                // Noted here: that it is not wanted any more may end the transfer before it can say why.
                 (row.isHere, row.isOnServer, row.isWanted) = (true, false, false)
+                row.failure = StoreError.lastCopyDamaged(row.name).message
             }
             try transaction.save(row)
             return row
