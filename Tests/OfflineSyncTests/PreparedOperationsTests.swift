@@ -113,9 +113,10 @@ struct PreparedOperationsTests {
         let context = SyncContext(store: faulty, remote: server, clock: SleepingClock())
         do {
             #expect(try await context.push().pushed == 7)
-        } catch let error as StoreError where error.code == .inputOutput {
-            // What follows was chosen before there was an answer to be recorded with it: alone it ends the push, and the next goes on.
-            _ = try await context.push()
+        } catch let error as StoreError where error.code == .inputOutput && number > 3 {
+            // From the window of two on what follows is chosen while a request is under way, so that there may be no answer yet to
+            // be recorded with it. Alone it is tried once, as every choice: the push ends, and the next one goes on.
+            #expect(try await context.push().notTaken.isEmpty)
         }
         #expect(server.begun == (1...7).map(String.init))
         #expect(try await self.context.operations().isEmpty)
