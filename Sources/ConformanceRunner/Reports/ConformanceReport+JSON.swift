@@ -14,7 +14,7 @@ extension ConformanceReport {
                 passed: isPassed,
                 counts: Dictionary(
                     uniqueKeysWithValues: ["passed", "failed", "noted", "notApplicable", "crashed", "timedOut"]
-                        .map { ($0, count($0)) }
+                        .map { status in (status, results.count { $0.reportedStatus == status }) }
                 ),
                 properties: properties.isEmpty
                     ? nil : Dictionary(properties.map { ($0.name, $0.text) }) { $1 },
@@ -62,7 +62,7 @@ extension ConformanceReport {
             level = result.rule.level.name
             sentence = result.rule.sentence
             procedure = result.rule.procedure
-            status = finished.status
+            status = result.reportedStatus
             broken = result.isBroken
             checkedWithoutCapability = result.checkedWithoutCapability
             reason = finished.reason
@@ -72,6 +72,13 @@ extension ConformanceReport {
             seed = result.seed
             violations = finished.violations
         }
+    }
+}
+
+extension RuleResult {
+    /// The outcome as a word, by which what may be otherwise is noted, and not failed.
+    fileprivate var reportedStatus: String {
+        if case .failed = outcome, verdict == "noted" { verdict } else { outcome.status }
     }
 }
 
