@@ -59,12 +59,28 @@ struct ResetKnowledge: Sendable {
     /// Whether the store says so, as far as that was read; nil when it is to be read.
     private(set) var value: Bool?
     private(set) var changes = 0
-    /// How many say so besides: what is not stored yet, and those who are about to bring everything.
+    /// How many are about to bring everything.
     var holders = 0
+    /// How often it was announced, and how many of these the store knows.
+    private(set) var announced = 0
+    private(set) var stored = 0
+
+    /// Whether it is so, whatever the store says of it.
+    var isHeld: Bool { holders > 0 || announced > stored }
+
+    mutating func announce() { announced += 1 }
+
+    /// Takes note that the store knows of so many announcements.
+    mutating func store(_ announced: Int) { stored = max(stored, announced) }
 
     /// Takes note of what was read when there were so many changes.
     mutating func learn(_ value: Bool, at changes: Int) {
         if changes == self.changes { self.value = value }
+    }
+
+    /// Takes note of what was written after so many changes. Of two who write at the same time none knows who was the last.
+    mutating func learn(written value: Bool, at changes: Int) {
+        if changes == self.changes { self.value = value } else { change(to: nil) }
     }
 
     /// Takes note that it has changed, or is about to.

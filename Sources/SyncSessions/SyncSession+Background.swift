@@ -94,7 +94,7 @@ extension SyncSession {
         until deadline: Duration,
         _ results: BackgroundResults
     ) async throws -> Bool {
-        let asked = await resetsAsked()
+        let asked = try await resetsAsked(context)
         let stored = SyncDirection(stored: try await context.storedSuspension())
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }

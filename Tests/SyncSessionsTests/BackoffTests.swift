@@ -1,5 +1,6 @@
 import OfflineSync
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 
@@ -98,8 +99,21 @@ struct BackoffTests {
         await device.session.close()
     }
 
-    @Test("a long sleep of the system's clock is one of parts, and ends when it is cancelled")
+    @Test("a long sleep is one of parts, and ends in its time")
     func longSleep() async throws {
+        let clock = VirtualClock()
+        let end = clock.now.advanced(by: .seconds(150))
+        let sleep = Task { try await clock.sleepInParts(until: end, of: .seconds(60)) }
+        for part in [60, 60, 30] {
+            await clock.sleeperComes { $0 == .seconds(part) }
+            clock.advance(by: .seconds(part))
+        }
+        try await sleep.value
+        #expect(clock.now == end)
+    }
+
+    @Test("a sleep of the system's clock ends when it is cancelled, and at once when its time has come")
+    func cancelledSleep() async throws {
         let clock = ContinuousClock()
         try await clock.sleepInParts(until: clock.now.advanced(by: .seconds(-1)))
         let sleep = Task { try await clock.sleepInParts(until: clock.now.advanced(by: .seconds(3_000_000_000))) }

@@ -118,4 +118,42 @@ struct LockedStoreTests {
         try await whileSo { try await device.context.resetStage() == .none }
         await device.session.close()
     }
+
+    @Test("has the server's loss, of which it was told meanwhile, made good by one sync, once")
+    func resetBySingleSync() async throws {
+        try await device.add("milk")
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        await store.lock()
+        device.session.serverWasReset()
+        try await whileSo { device.session.running.withLock({ $0.unstored.isEmpty }) }
+        let error = await #expect(throws: SyncError.self) {
+            _ = try await device.session.sync(within: .seconds(25))
+        }
+        #expect(error?.code == .storeUnavailable)
+        try await store.unlock(key: .testKey())
+        #expect(await #expect(throws: SyncError.self) { try await device.context.push() }?.code == .historyLost)
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.context.resetStage() == .none)
+        try await device.add("bread")
+        #expect(try await device.context.push().pushed == 1)
+        await device.session.close()
+    }
+
+    @Test("has the next session know of the server's loss when it ends before it is unlocked")
+    func resetAfterEnd() async throws {
+        try await device.add("milk")
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        await store.lock()
+        device.session.serverWasReset()
+        await device.session.close()
+        try await store.unlock(key: .testKey())
+        #expect(await #expect(throws: SyncError.self) { try await device.context.push() }?.code == .historyLost)
+        let next = try SessionDevice(emulator, store)
+        next.session.start(keeping: [next.table])
+        try await next.session.wait(for: .both)
+        #expect(try await next.context.resetStage() == .none)
+        try await next.add("bread")
+        #expect(try await next.context.push().pushed == 1)
+        await next.session.close()
+    }
 }

@@ -69,8 +69,8 @@ struct OutstandingResetTests {
         await again.session.close()
     }
 
-    @Test("is refused while it cannot be stored, and not after it was done by one sync")
-    func stored() async throws {
+    @Test("is refused also where a look of before ends behind the call, and not after it was done by one sync")
+    func lookedBefore() async throws {
         let store = InterruptedReads(try StoreSchema([todoTable, noteTable]))
         let device = try SessionDevice(emulator, store)
         try await device.add("milk")

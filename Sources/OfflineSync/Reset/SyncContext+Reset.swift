@@ -31,22 +31,14 @@ extension SyncContext {
     }
 
     /// Has nothing pushed or pulled from now on; ``requestAnnouncedReset()`` stores it.
-    package func announceReset() { coordination.resets.withLock { $0.holders += 1 } }
+    package func announceReset() { coordination.resets.withLock { $0.announce() } }
 
-    /// ``requestReset()`` after ``announceReset()``. While the store is locked it is still to be done.
+    /// ``requestReset()`` for what was announced and is not stored; nothing without. While that fails it stays announced.
     package func requestAnnouncedReset() async throws {
-        do {
-            try await requestReset()
-        } catch {
-            guard (error as? StoreError)?.code != .locked else { throw error }
-            // It goes on being so in this process.
-            coordination.resets.withLock { knowledge in
-                knowledge.change(to: true)
-                knowledge.holders -= 1
-            }
-            throw error
-        }
-        coordination.resets.withLock { $0.holders -= 1 }
+        let (announced, stored) = coordination.resets.withLock { ($0.announced, $0.stored) }
+        guard announced > stored else { return }
+        try await requestReset()
+        coordination.resets.withLock { $0.store(announced) }
     }
 
     /// Does something in which nothing is pushed or pulled.
@@ -145,13 +137,13 @@ extension SyncContext {
     /// Refuses to exchange anything with the server from when everything is to be brought anew until the fresh rows have taken
     /// the place of those of before: what is sent could go over what others have written, and what comes they would undo.
     func checkReset() async throws {
-        var (isOutstanding, changes) = coordination.resets.withLock { ($0.holders > 0 ? true : $0.value, $0.changes) }
+        var (isOutstanding, changes) = coordination.resets.withLock { ($0.isHeld ? true : $0.value, $0.changes) }
         if isOutstanding == nil {
             let read = try await resetStage().isOutstanding
             // What was changed while that was read is known better by now.
             isOutstanding = coordination.resets.withLock { knowledge in
                 knowledge.learn(read, at: changes)
-                return read || knowledge.holders > 0 || knowledge.value == true
+                return read || knowledge.isHeld || knowledge.value == true
             }
         }
         guard isOutstanding == true else { return }
@@ -200,9 +192,12 @@ extension SyncContext {
 
     /// Changes the stage; the closure says whether nothing is pushed or pulled from then on.
     private func set(_ body: @escaping @Sendable (inout StoreTransaction) throws -> Bool) async throws {
-        coordination.resets.withLock { $0.change(to: nil) }
+        let changes = coordination.resets.withLock { knowledge in
+            knowledge.change(to: nil)
+            return knowledge.changes
+        }
         let isOutstanding = try await store.write(body)
-        coordination.resets.withLock { $0.change(to: isOutstanding) }
+        coordination.resets.withLock { $0.learn(written: isOutstanding, at: changes) }
     }
 
     private func bringFreshRows(_ pulls: [FreshPull], _ willBring: (Int) -> Void) async throws {

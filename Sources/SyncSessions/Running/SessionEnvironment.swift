@@ -31,12 +31,11 @@ package struct SessionEnvironment: Sendable {
 }
 
 extension Clock<Duration> {
-    /// Sleeps until such a time. Of a sleep that is cancelled the system keeps something until its time has come, so none lasts
-    /// longer than a minute; tests see the whole time.
-    package func sleepInParts(until time: Instant) async throws {
-        while self is ContinuousClock, now.advanced(by: .seconds(60)) < time {
-            try await sleep(until: now.advanced(by: .seconds(60)), tolerance: nil)
-        }
+    /// Sleeps until such a time, a part of it at a time. Of a sleep that is cancelled the system keeps something until its time has
+    /// come, so none lasts longer than a minute there; by other clocks, those of tests, the whole time is one.
+    package func sleepInParts(until time: Instant, of part: Duration? = nil) async throws {
+        let part = part ?? (self is ContinuousClock ? .seconds(60) : nil)
+        while let part, now.advanced(by: part) < time { try await sleep(until: now.advanced(by: part), tolerance: nil) }
         try await sleep(until: time, tolerance: nil)
     }
 }

@@ -13,7 +13,7 @@ extension SyncSession {
     /// Brings everything anew, as the options say.
     func reset(_ pulls: [SessionPull], _ context: SyncContext) async throws {
         // What the app has said of it is stored first.
-        let asked = await resetsAsked()
+        let asked = try await resetsAsked(context)
         running.withLock { running in
             running.cycle += 1
             running.pulling = DownloadProgress(pulls: pulls.count)
@@ -58,10 +58,13 @@ extension SyncSession {
         send(.reset(asked: asked))
     }
 
-    /// How often the app has said so far that the server has lost its history, when all of that is stored.
-    func resetsAsked() async -> Int {
+    /// How often the app has said so far that the server has lost its history, when all of that is stored: also what could not
+    /// be while the store was locked, be it said to a session that has ended.
+    func resetsAsked(_ context: SyncContext) async throws -> Int {
+        storeWhatWaits(context)
         let (storing, asked) = running.withLock { ($0.storing, $0.machine.resetsAsked) }
         await storing?.value
+        try await context.requestAnnouncedReset()
         return asked
     }
 

@@ -135,6 +135,7 @@ extension SyncSession {
         storeWhatWaits(context)
         await running.withLock { $0.storing }?.value
         do {
+            try await context.requestAnnouncedReset()
             let suspended = SyncDirection(stored: try await context.storedSuspension())
             let needsReset = try await context.resetStage() != .none
             let changes = try await context.outstandingChanges()
@@ -314,7 +315,7 @@ extension SyncSession {
     }
 
     /// Stores what could not be while the store was locked.
-    private func storeWhatWaits(_ context: SyncContext) {
+    func storeWhatWaits(_ context: SyncContext) {
         running.withLock { running in
             if !running.unstored.isEmpty { store(in: &running, context) }
         }
