@@ -202,8 +202,35 @@ extension SyncRemote {
         guard let id = row.id.stringValue else {
             throw RemoteError(.invalidResponse, "The row has a number as its id.")
         }
-        try await delete(id, from: table, version: row.version)
-        return nil
+        return try await confirmedDeletion(of: id, from: table, version: row.version)
+    }
+
+    /// Deletes a row, and looks it up where nothing but the row itself can tell whether it is deleted.
+    ///
+    /// - Returns: The tombstone, where it was looked up and there is one.
+    /// - Throws: As ``delete(_:from:version:)``, ``record(_:in:)`` and ``confirm(_:)``; ``RemoteError`` with code
+    ///   ``RemoteError/Code/serverFailure`` when the row is still there as it was, and ``RemoteError/Code/conflict`` with the row
+    ///   when it is another version than the one given.
+    @discardableResult
+    package func confirmedDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record? {
+        guard try await delete(id, from: table, version: version) != .confirmed else { return nil }
+        guard let row = try await record(id, in: table) else {
+            // That there is none is believed of a table that is there.
+            try await confirm(table)
+            return nil
+        }
+        guard !row.isDeleted else { return row }
+        guard version == nil || row.version == version else {
+            throw RemoteError(
+                .conflict,
+                "The row has changed on the server since; take that into account, and delete it again.",
+                serverRecord: row
+            )
+        }
+        throw RemoteError(
+            .serverFailure,
+            "The deletion of a row in table '\(table.name)' was not confirmed, and the row is still there; try again."
+        )
     }
 }
 

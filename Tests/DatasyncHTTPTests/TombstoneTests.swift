@@ -153,6 +153,20 @@ struct TombstoneTests {
         let new = try #require(try await server.record("a1", in: Self.table))
         #expect(old.isDeleted && new.isDeleted && new.version != old.version)
     }
+
+    @Test(
+        "a remote without a request for it says so when the deletion is not confirmed and the row is still there",
+        arguments: EmulatedService.allCases
+    )
+    func unconfirmedDefault(_ service: EmulatedService) async throws {
+        let emulator = service.emulator()
+        let server = try service.remote(emulator)
+        let remote = SmallRemote(server: server)
+        emulator.inject(.respond(EmulatorResponse(200), times: 1) { $0.method == "DELETE" })
+        let failure = try await error { _ = try await remote.writeTombstone(Self.row, in: Self.table, version: nil) }
+        #expect(failure?.code == .serverFailure)
+        #expect(try await server.record("a1", in: Self.table)?.isDeleted == false)
+    }
 }
 
 /// A remote that leaves out what has a default.

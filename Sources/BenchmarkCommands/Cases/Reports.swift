@@ -30,7 +30,7 @@ extension BenchmarkCase {
             reading("sql-report", 0.5, all, databases) { store in
                 try expect(try await store.sql(groups).read().count == 2, "report")
             } twin: { twin in
-                try expect(try twin.report(groups.compiled.sql) == 2, "report")
+                try expect(try twin.report(groups.text) == 2, "report")
             },
             reading("sql-rows", 0.3, all, databases) { store in
                 let found = try await store.read { reader in
@@ -40,7 +40,7 @@ extension BenchmarkCase {
                 }
                 try expect(found == all, "rows")
             } twin: { twin in
-                try expect(try twin.report(rows.compiled.sql) == all, "rows")
+                try expect(try twin.report(rows.text) == all, "rows")
             },
         ]
     }

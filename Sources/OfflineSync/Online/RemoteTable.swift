@@ -179,11 +179,12 @@ extension RemoteTable<Record> {
 
     /// Deletes a row; with a version, only when it is still the server's. A row that is not there is no error.
     ///
+    /// Where the answer does not come from the table beyond doubt (404, or nothing at all), the row is looked up.
+    ///
     /// - Throws: `RemoteError`: `conflict` with the server's row when its version is another one, `notFound` when the
-    ///   address has no such table.
+    ///   address has no such table, `serverFailure` when the row is still there.
     public func delete(_ id: String, version: String? = nil) async throws {
-        let deletion = try await remote.delete(id, from: definition, version: version)
-        if deletion != .confirmed { try await remote.confirm(definition) }
+        try await remote.confirmedDeletion(of: id, from: definition, version: version)
     }
 
     /// Brings a deleted row back as it was. One that is not deleted stays as it is.

@@ -1,4 +1,4 @@
-package import SyncContract
+public import SyncContract
 
 /// The words of texts, by which rows are searched.
 ///
@@ -6,9 +6,12 @@ package import SyncContract
 /// words (Han, Kana, Bopomofo, Thai, Lao, Khmer, Myanmar and their relatives) every two scalars that follow one another
 /// are a word, and so is the last scalar of a run: a search finds every text that contains what is sought, and may find
 /// one that contains its pairs in other places.
-package enum TextWords {
+///
+/// ``QueryEvaluator`` searches by them. A store that keeps an index of words fills it with those of each text, and looks in it
+/// for the terms of what is sought; it makes it anew when ``TextFolding/version`` is another one than that it was made with.
+public enum TextWords {
     /// The words of a text, each once, in the order in which they come first.
-    package static func words(of text: String) -> [String] {
+    public static func words(of text: String) -> [String] {
         var seen: Set<String> = []
         var words: [String] = []
         func add(_ word: Substring.UnicodeScalarView) {
@@ -22,8 +25,9 @@ package enum TextWords {
         return words
     }
 
-    /// What has to be sought for a row to have the words of a text.
-    package static func terms(of text: String, _ match: WordMatch) -> [WordTerm] {
+    /// What is sought for the words of a text: a row is found that has a word for each of the terms, and every row
+    /// where there is none, as of a text without words.
+    public static func terms(of text: String, _ match: WordMatch) -> [WordTerm] {
         var terms: [WordTerm] = []
         func add(_ word: Substring.UnicodeScalarView, isPrefix: Bool) {
             let term = WordTerm(text: String(word), isPrefix: isPrefix)
@@ -62,17 +66,19 @@ package enum TextWords {
 }
 
 /// A word, or the beginning of one, that a row must have.
-package struct WordTerm: Sendable, Hashable {
-    package var text: String
-    package var isPrefix: Bool
+public struct WordTerm: Sendable, Hashable {
+    /// The word, folded.
+    public let text: String
+    /// Whether it is enough that a word begins so.
+    public let isPrefix: Bool
 
-    package init(text: String, isPrefix: Bool) {
+    init(text: String, isPrefix: Bool) {
         self.text = text
         self.isPrefix = isPrefix
     }
 
     /// Whether a word is the one sought, or begins with it.
-    package func matches(_ word: String) -> Bool {
+    public func matches(_ word: String) -> Bool {
         isPrefix ? word.utf8.starts(with: text.utf8) : word.utf8.elementsEqual(text.utf8)
     }
 }

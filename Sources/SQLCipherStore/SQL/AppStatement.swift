@@ -73,7 +73,7 @@ final class AppStatements {
     ///
     /// - Throws: ``StoreError/Code/invalidQuery`` for what is not taken; `SQLiteFailure`.
     func prepare(_ query: SQLQuery, in database: Database) throws -> AppStatement {
-        let (sql, values) = query.compiled
+        let (sql, values) = (query.text, query.values)
         guard !sql.utf8.contains(0) else { throw Self.refused("it holds a U+0000; give text as a value") }
         authorizer.hiddenColumns = []
         let statement = try whole(sql, in: database)

@@ -135,7 +135,7 @@ extension StoreRules {
                 ("SELECT id FROM items WHERE text LIKE 'a' ESCAPE text", .invalidQuery),
             ] as [(SQLQuery, StoreError.Code)] {
                 for writes in [false, true] {
-                    let input = query.compiled.sql + (writes ? ", in a write" : ", in a read")
+                    let input = query.text + (writes ? ", in a write" : ", in a read")
                     try await trial.expectError(code, from: input) {
                         do {
                             _ =
@@ -222,7 +222,7 @@ extension StoreRules {
                 trial.expect(
                     count,
                     equals: before + (isKept ? 2 : 0),
-                    "rows after a write that \(isKept ? "returned" : "threw"), with the refused \(query.compiled.sql)"
+                    "rows after a write that \(isKept ? "returned" : "threw"), with the refused \(query.text)"
                 )
             }
         },
@@ -238,8 +238,8 @@ extension StoreTrial {
     ) async throws {
         let read = try await store.read { try $0.rows(query) }
         let written = try await store.write { try $0.rows(query) }
-        expect(read.map(\.values), equals: rows, query.compiled.sql)
-        expect(written.map(\.values), equals: rows, query.compiled.sql + ", in a write")
+        expect(read.map(\.values), equals: rows, query.text)
+        expect(written.map(\.values), equals: rows, query.text + ", in a write")
     }
 }
 

@@ -45,7 +45,7 @@ extension StoreRules {
                         return []
                     }
                 }
-                trial.expect(shown, equals: [], "\(query.compiled.sql), which is not declared any more")
+                trial.expect(shown, equals: [], "\(query.text), which is not declared any more")
             }
         },
         rule(
@@ -74,7 +74,7 @@ extension StoreRules {
                 } catch let error as StoreError {
                     got = brief(error)
                 }
-                trial.expect(got, equals: brief([values]), query.compiled.sql)
+                trial.expect(got, equals: brief([values]), query.text)
             }
             do {
                 let ranks = try await store.read {
@@ -90,7 +90,7 @@ extension StoreRules {
                 "SELECT id FROM items ORDER BY random()", "SELECT * FROM pragma_table_info('items')",
                 "SELECT _rowid_ FROM items", "SELECT oid FROM items", "SELECT id FROM items WHERE _rowid_ = 1",
             ] as [SQLQuery] {
-                try await trial.expectError(.invalidQuery, from: query.compiled.sql) {
+                try await trial.expectError(.invalidQuery, from: query.text) {
                     _ = try await store.read { try $0.rows(query) }
                 }
             }
@@ -122,9 +122,9 @@ extension StoreRules {
                 trial.expect(
                     read.sorted(),
                     equals: tables.sorted(),
-                    "the tables that are read by \(query.compiled.sql)"
+                    "the tables that are read by \(query.text)"
                 )
-                trial.expect(written.sorted(), equals: tables.sorted(), "in a write, those of \(query.compiled.sql)")
+                trial.expect(written.sorted(), equals: tables.sorted(), "in a write, those of \(query.text)")
             }
         },
         rule(

@@ -32,10 +32,10 @@ extension StoreRules {
                 "ATTACH ':memory:' AS more", "SELECT 1; DELETE FROM items", "SELECT 1; SELECT 2", "", "-- nothing",
             ]
             for query in refused {
-                try await trial.expectError(.invalidQuery, from: "\(query.text), in a reading transaction") {
+                try await trial.expectError(.invalidQuery, from: "\(query.shown), in a reading transaction") {
                     _ = try await store.read { try $0.rows(query) }
                 }
-                try await trial.expectError(.invalidQuery, from: "\(query.text), in a writing transaction") {
+                try await trial.expectError(.invalidQuery, from: "\(query.shown), in a writing transaction") {
                     _ = try await store.write { try $0.rows(query) }
                 }
             }
@@ -62,7 +62,7 @@ extension StoreRules {
                 "SELECT rowid FROM items", "SELECT * FROM no_such_table",
             ]
             for query in refused {
-                try await trial.expectError(.invalidQuery, from: query.text) {
+                try await trial.expectError(.invalidQuery, from: query.shown) {
                     _ = try await store.read { try $0.rows(query) }
                 }
             }
@@ -123,7 +123,7 @@ extension StoreRules {
                 trial.expect(
                     try await store.read { try $0.rows(query) },
                     equals: [SQLRow(names: names.map { "\($0)_there" }, values: expected)],
-                    query.text
+                    query.shown
                 )
             }
         },
@@ -220,5 +220,5 @@ extension StoreRules {
 
 extension SQLQuery {
     /// The statement as it stands in a report.
-    fileprivate var text: String { compiled.sql.isEmpty ? "an empty statement" : compiled.sql }
+    fileprivate var shown: String { text.isEmpty ? "an empty statement" : text }
 }

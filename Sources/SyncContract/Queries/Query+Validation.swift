@@ -76,7 +76,7 @@ extension QueryPredicate {
     /// A predicate of any shape can be given: this itself goes no deeper than the bound.
     ///
     /// - Throws: ``StoreError/Code/invalidQuery`` beyond the bounds.
-    package func normalized() throws(StoreError) -> QueryPredicate {
+    public func normalized() throws(StoreError) -> QueryPredicate {
         var size = 0
         return try normalized(depth: 1, size: &size)
     }

@@ -42,23 +42,29 @@ public struct SQLQuery: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// Creates a statement from text, names and values.
     public init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 
-    /// The text of the statement and its values, in the order of their parameters.
-    package var compiled: (sql: String, values: [FieldValue]) {
-        var (sql, values) = ("", [FieldValue]())
+    /// The text of the statement, as a database takes it: names quoted, and the parameters `?1`, `?2` and so on where values stand.
+    /// One that the text itself holds is not told apart from these; there are then more parameters than ``values``.
+    public var text: String {
+        var (text, count) = ("", 0)
         for part in parts {
             switch part {
-            case .text(let text): sql += text
+            case .text(let piece): text += piece
             case .name(let name):
-                sql +=
+                text +=
                     "\""
                     + name.split(separator: "\"", omittingEmptySubsequences: false)
                     .joined(separator: "\"\"") + "\""
-            case .value(let value):
-                values.append(value)
-                sql += "?\(values.count)"
+            case .value:
+                count += 1
+                text += "?\(count)"
             }
         }
-        return (sql, values)
+        return text
+    }
+
+    /// The values of the parameters, in order. What each is in SQL is said above.
+    public var values: [FieldValue] {
+        parts.compactMap { if case .value(let value) = $0 { value } else { nil } }
     }
 
     /// What collects the pieces of a statement.

@@ -1,7 +1,7 @@
 extension FieldValue {
     /// Negative, zero or positive as this value comes before, with or after another; nil when they do not compare:
     /// when one is null or a NaN, or when they are of different kinds. The three number types are one kind.
-    package func compare(with other: FieldValue) -> Int? {
+    public func compare(with other: FieldValue) -> Int? {
         switch (self, other) {
         case (.bool(let a), .bool(let b)): (a ? 1 : 0) - (b ? 1 : 0)
         case (.string(let a), .string(let b)): Self.sign(a.utf8, b.utf8)

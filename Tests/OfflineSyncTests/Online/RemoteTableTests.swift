@@ -89,6 +89,28 @@ struct RemoteTableTests {
         #expect(try await failure { try await table.update(Record(id: "a", ["text": "x"])) }.code == .notFound)
     }
 
+    @Test(
+        "a deletion that nothing confirms is an error while the row is there",
+        arguments: OnlineWorld.Service.allCases,
+        [EmulatorResponse(200), .json(200, .object([:])), EmulatorResponse(404), EmulatorResponse(410)]
+    )
+    func unconfirmedDeletion(_ service: OnlineWorld.Service, _ answer: EmulatorResponse) async throws {
+        let world = try OnlineWorld(service)
+        let table = try world.context.remoteTable("TodoItem")
+        let row = try await table.insert(["text": "milk"], id: "a")
+        world.emulator.inject(.respond(answer, times: 2) { $0.method == "DELETE" })
+        #expect(try await failure { try await table.delete("a") }.code == .serverFailure)
+        let edited = try await table.patch("a", ["text": "bread"])
+        let conflict = try await failure { try await table.delete("a", version: row.version) }
+        #expect(conflict.code == .conflict && conflict.serverRecord?.version == edited.version)
+        #expect(try await table.read("a")?["text"] == "bread")
+
+        world.emulator.inject(.respond(answer, times: 1) { $0.method == "DELETE" })
+        try await table.delete("other")
+        try await table.delete("a", version: edited.version)
+        #expect(try await table.read("a") == nil)
+    }
+
     @Test("an address without the table is no missing row", arguments: OnlineWorld.Service.allCases)
     func wrongTable(_ service: OnlineWorld.Service) async throws {
         let table = try OnlineWorld(service).context.remoteTable("Nowhere")
