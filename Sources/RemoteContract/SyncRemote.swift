@@ -212,7 +212,8 @@ extension SyncRemote {
     ///   ``RemoteError/Code/serverFailure`` when the row is still there as it was, and ``RemoteError/Code/conflict`` with the row
     ///   when it is another version than the one given.
     @discardableResult
-    package func confirmedDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record? {
+    package func confirmedDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record?
+    {
         guard try await delete(id, from: table, version: version) != .confirmed else { return nil }
         guard let row = try await record(id, in: table) else {
             // That there is none is believed of a table that is there.

@@ -72,11 +72,6 @@ public struct WordTerm: Sendable, Hashable {
     /// Whether it is enough that a word begins so.
     public let isPrefix: Bool
 
-    init(text: String, isPrefix: Bool) {
-        self.text = text
-        self.isPrefix = isPrefix
-    }
-
     /// Whether a word is the one sought, or begins with it.
     public func matches(_ word: String) -> Bool {
         isPrefix ? word.utf8.starts(with: text.utf8) : word.utf8.elementsEqual(text.utf8)
