@@ -215,7 +215,7 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
             field = try FieldValue.parse(Array(json), as: encoder.table.type(of: key.stringValue))
         } catch {
             // `Decimal.nan` is written as NaN, which is no JSON.
-            throw unfit(key, "a number in it is not finite", cause: error)
+            throw unfit(key, "a number in it is not finite, or it is nested too deeply", cause: error)
         }
         guard let field else { throw unfit(key, "its JSON does not fit the declared column") }
         return field

@@ -18,10 +18,10 @@ extension StoreFolder {
     /// - Parameters:
     ///   - keyring: The keys, as ``unlock(_:)`` gives them.
     ///   - progress: Is told how many files are done, and how many there are.
-    /// - Returns: How many files have another key now; 0 when none was marked. Those that are damaged keep theirs, see
-    ///   ``verify(_:progress:)``.
+    /// - Returns: How many files have another key now; 0 when none was marked.
     /// - Throws: As ``open(_:keyring:options:)``; `StoreError` with code `full` when there is no space for a second copy of the
-    ///   file whose turn it is. `CancellationError`.
+    ///   file whose turn it is; with code `damaged` when all is done but files that are damaged: these keep their keys, see
+    ///   ``verify(_:progress:)``. `CancellationError`.
     @discardableResult
     public func reencryptAttachments(
         _ keyring: StoreKeyring,

@@ -1,6 +1,7 @@
 import Foundation
 import OfflineSync
 import RemoteContract
+import SQLCipherStore
 import SQLCipherStoreTestSupport
 import SecretMemory
 import SyncContract
@@ -196,6 +197,89 @@ struct DamageTests {
         #expect(error?.code == .damaged && error?.message.contains("with its server") == true)
         #expect(try await device.attachments.state(of: id) == .synced)
         #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        await device.close()
+    }
+
+    @Test("lies there, and a verification names it, also when nobody waits for it any more")
+    func cancelled() async throws {
+        let before = try await PhotoDevice()
+        let (_, id) = try await before.addAndSend(bytes)
+        before.context.session.suspend(.download)
+        let (_, damaged) = try await damage(id, before)
+        #expect(await failure(of: id, before)?.code == .damaged)
+        // As whoever waits for it in vain leaves it.
+        try await before.core.work.change(id) { $0.isWanted = false }
+        let device = try await before.reopened()
+        device.server.set { _ in .failed(FaultyTransport.broken) }
+        try await device.attachments.settle()
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        let (folder, schema) = (AttachmentFolder(device.filesURL), device.store.schema)
+        let findings = try await device.store.read { try AttachmentVerification.findings(in: folder, &$0, schema) }
+        #expect(findings.map(\.kind) == [.damagedAttachment])
+        device.server.set { _ in .answered }
+        device.context.session.resume(.download)
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
+        await device.close()
+    }
+
+    @Test(
+        "keeps its key in a revocation, which says so, until the server has said that it has it",
+        arguments: [true, false]
+    )
+    func revoked(isNoted: Bool) async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        let (_, other) = try await device.addAndSend([1, 2, 3])
+        device.context.session.suspend(.download)
+        let (_, damaged) = try await damage(id, device)
+        if isNoted { #expect(await failure(of: id, device)?.code == .damaged) }
+        let name = try await url(of: id, device).lastPathComponent
+        let otherName = try await url(of: other, device).lastPathComponent
+        try await RenewalTests.expose(device.store)
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await AttachmentReencryption.run(device.store, in: device.filesURL) { _, _ in }
+        }
+        #expect(
+            error?.code == .damaged && error?.message.hasPrefix("1 attachment is damaged and keeps its key") == true
+        )
+        #expect(try await url(of: id, device).lastPathComponent == name)
+        #expect(try await url(of: other, device).lastPathComponent != otherName)
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        try await device.core.work.renewPresent()
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        device.context.session.resume(.download)
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
+        #expect(try await url(of: id, device).lastPathComponent != name)
+        #expect(try await device.store.read { try $0.count(AttachmentWork.exposed) } == 0)
+        await device.close()
+    }
+
+    @Test("and that the server has lost stays in a revocation")
+    func revokedAndLost() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        let (_, damaged) = try await damage(id, device)
+        device.server[id] = nil
+        try await RenewalTests.expose(device.store)
+        try await device.core.work.renewPresent()
+        await device.state(of: id) { if case .failed = $0 { true } else { false } }
+        #expect(try await Data(contentsOf: url(of: id, device)) == damaged)
+        await device.close()
+    }
+
+    @Test("and that the server has, though that was not known here, is fetched again", arguments: [20, 70_000])
+    func notKnownToBeThere(count: Int) async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        try await device.core.work.change(id) { ($0.isOnServer, $0.isDue) = (false, true) }
+        let url = try await url(of: id, device)
+        try Data(contentsOf: url).prefix(count).write(to: url)
+        try await device.attachments.retry(id)
+        await device.state(of: id) { $0 == .synced }
+        let isSame = try await device.attachments.data(of: id) == Data(bytes)
+        #expect(isSame)
         await device.close()
     }
 }

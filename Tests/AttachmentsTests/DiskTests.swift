@@ -37,7 +37,7 @@ struct DiskTests {
         device.clock.advance(by: .seconds(86_400))
         try await device.attachments.settle()
         #expect(device.server.requests(.download).count == 1)
-        try FileManager.default.removeItem(at: ballast)
+        try await disk.remove(ballast)
         let isSame = try await device.attachments.data(of: id) == Data(bytes)
         #expect(isSame)
         #expect(device.server.requests(.download).map(\.offset) == [0, 0])
@@ -97,7 +97,7 @@ struct DiskTests {
         let device = try await PhotoDevice(at: disk.folder, server: server, clock: clock, options: options)
         try await device.attachments.settle()
         #expect(try AttachmentFolder(disk.folder.appending(path: AttachmentFolder.name)).names() == [])
-        try FileManager.default.removeItem(at: ballast)
+        try await disk.remove(ballast)
         // After 15 seconds, or as after any failure where there was no room for that note either.
         await clock.sleeperComes { $0 <= .seconds(60) }
         clock.advance(by: .seconds(60))

@@ -108,7 +108,7 @@ struct ProcessKillTests {
         }
         #expect(failures > 0, "seed \(seed)")
         await device.close()
-        try FileManager.default.removeItem(at: filler)
+        try await disk.remove(filler)
         try await expectEverything(workload, since: 0, "seed \(seed)")
     }
 

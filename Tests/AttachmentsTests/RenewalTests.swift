@@ -198,7 +198,7 @@ struct RenewalTests {
         await reopened.clock.sleeperComes { $0 <= .seconds(1) }
         #expect(try AttachmentFolder(files).names().count == 1)
         #expect(try await reopened.attachments.data(of: id).count == bytes.count)
-        try FileManager.default.removeItem(at: filler)
+        try await disk.remove(filler)
         reopened.clock.advance(by: .seconds(1))
         #expect(await last(reopened) == 0)
         try await known.comes(toOpen: 0, of: files)

@@ -82,20 +82,7 @@ struct KeysRevokeTests {
         arguments: ["revoke", "rotate"]
     )
     func attachments(_ action: String) async throws {
-        let folder = StoreFolder(self.folder.file("files"))
-        let context = try await SyncContext.open(
-            folder,
-            schema: [.init(Card.self)],
-            unlocker: SecretFileUnlocker(at: device.secretFile),
-            options: SyncOptions(attachments: AttachmentOptions())
-        )
-        for byte in 0..<2 {
-            let photo = try await context.attachments.add(Data([UInt8(byte)]))
-            try await context.table(Card.self).insert(Card(photo: photo))
-        }
-        await context.close()
-        let leaked = SecretFileUnlocker(at: URL(filePath: path("second")))
-        try await folder.keyslots.add(leaked, authorizedBy: SecretFileUnlocker(at: device.secretFile))
+        let folder = try await withPhotos(2)
         func names() throws -> Set<String> {
             Set(try FileManager.default.contentsOfDirectory(atPath: folder.attachmentsURL.path))
         }
@@ -111,24 +98,21 @@ struct KeysRevokeTests {
 
     @Test(
         "attachments that cannot be encrypted anew are said in the answer, and end with status 1: the keys are changed",
-        arguments: ["revoke", "rotate"]
+        arguments: ["revoke", "rotate"],
+        [false, true]
     )
-    func attachmentsFailure(_ action: String) async throws {
-        let folder = StoreFolder(self.folder.file("files"))
-        let context = try await SyncContext.open(
-            folder,
-            schema: [.init(Card.self)],
-            unlocker: SecretFileUnlocker(at: device.secretFile),
-            options: SyncOptions(attachments: AttachmentOptions())
-        )
-        let photo = try await context.attachments.add(Data([1]))
-        try await context.table(Card.self).insert(Card(photo: photo))
-        await context.close()
-        let leaked = SecretFileUnlocker(at: URL(filePath: path("second")))
-        try await folder.keyslots.add(leaked, authorizedBy: SecretFileUnlocker(at: device.secretFile))
-        // What a kill has left is swept away first, and a folder is not removed like a file.
-        let obstacle = folder.attachmentsURL.appending(path: String(repeating: "f", count: 32) + ".new")
-        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+    func attachmentsFailure(_ action: String, isDamaged: Bool) async throws {
+        let folder = try await withPhotos(2)
+        if isDamaged {
+            let name = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: folder.attachmentsURL.path).first
+            )
+            try Data([1]).write(to: folder.attachmentsURL.appending(path: name))
+        } else {
+            // What a kill has left is swept away first, and a folder is not removed like a file.
+            let obstacle = folder.attachmentsURL.appending(path: String(repeating: "f", count: 32) + ".new")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+        }
         let place = ["--store", folder.url.path, "--secret-file", device.secretFile.path]
         let choice = action == "revoke" ? ["2", "--yes"] : ["--drop-missing"]
         let result = try await ToolProcess.run(["keys", action] + choice + place + ["--json"])
@@ -139,6 +123,25 @@ struct KeysRevokeTests {
         let failure = try #require(answer["attachmentsFailure"] as? [String: Any])
         #expect((failure["message"] as? String)?.isEmpty == false)
         #expect(try await KeyslotFile.read(at: folder.keyslotsURL).slots.count == 1)
+    }
+
+    /// A folder with cards and their photos, and with the slot of a secret that has leaked.
+    private func withPhotos(_ count: Int) async throws -> StoreFolder {
+        let folder = StoreFolder(self.folder.file("files"))
+        let context = try await SyncContext.open(
+            folder,
+            schema: [.init(Card.self)],
+            unlocker: SecretFileUnlocker(at: device.secretFile),
+            options: SyncOptions(attachments: AttachmentOptions())
+        )
+        for byte in 0..<count {
+            let photo = try await context.attachments.add(Data([UInt8(byte)]))
+            try await context.table(Card.self).insert(Card(photo: photo))
+        }
+        await context.close()
+        let leaked = SecretFileUnlocker(at: URL(filePath: path("second")))
+        try await folder.keyslots.add(leaked, authorizedBy: SecretFileUnlocker(at: device.secretFile))
+        return folder
     }
 
     private struct Card: SyncItem {

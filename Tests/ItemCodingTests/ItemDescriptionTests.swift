@@ -233,6 +233,24 @@ struct ItemDescriptionTests {
         #expect(try TableDefinition(Single.self).columns.map(\.name) == ["text"])
     }
 
+    @Test("a type that makes an id of its own where it decodes none gets those of its rows")
+    func ownIDs() throws {
+        struct Tolerant: Codable, Identifiable, Sendable, Equatable {
+            var id: UUID
+            var text: String
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                id = try container.decodeIfPresent(UUID.self, forKey: .id) ?? UUID()
+                text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
+            }
+        }
+        let table = try TableDefinition(Tolerant.self)
+        #expect(table.columns.map(\.name) == ["text"])
+        try table.check(identityOf: Tolerant.self)
+        #expect(ItemDescription<Tolerant>.of(Tolerant.self).columnName(of: \Tolerant.id) == "id")
+    }
+
     struct Wide: Codable, Identifiable, Sendable {
         var id = ""
         var count: Int

@@ -196,7 +196,7 @@ struct RewriteFailureTests {
         let again = try await disk.open()
         #expect(try await again.read(Query("items")).records.count == 20)
         await again.close()
-        try FileManager.default.removeItem(at: filler)
+        try await disk.remove(filler)
         try await rewrite.run(on: disk.database)
     }
 

@@ -35,6 +35,21 @@ package struct SmallDisk {
 
     private init(folder: URL) { self.folder = folder }
 
+    /// Removes a file, and returns when its room is there: a program that is just being started by another test may have a
+    /// duplicate of it.
+    package func remove(_ file: URL) async throws {
+        let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+        try FileManager.default.removeItem(at: file)
+        while try free() < size {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private func free() throws -> Int {
+        try FileManager.default.attributesOfFileSystem(forPath: folder.path)[.systemFreeSize] as? Int ?? Int.max
+    }
+
     /// The same disk at a second place, where nothing can be written.
     ///
     /// Mounting the disk itself anew would be refused while a program that is just being started by another test has a

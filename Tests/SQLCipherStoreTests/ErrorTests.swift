@@ -246,7 +246,7 @@ struct FullDiskTests {
         #expect(goesOn == .full)
         #expect(try await store.read(Query("items")).records.map(\.id) == ["first"])
 
-        try FileManager.default.removeItem(at: filler)
+        try await disk.remove(filler)
         try await store.upsert([Record(id: "second")], table: "items")
         await store.close()
         let again = try await disk.open()
@@ -264,7 +264,7 @@ struct FullDiskTests {
         #expect(try await code { try await disk.open().close() } == .full)
         let names = try FileManager.default.contentsOfDirectory(atPath: disk.folder.path)
         #expect(Set(names) == ["filler", "store.db.lock"])
-        try FileManager.default.removeItem(at: filler)
+        try await disk.remove(filler)
         try await disk.open().close()
     }
 }

@@ -33,10 +33,12 @@ extension AttachmentFolder {
 
     /// Removes what no row knows, which a kill has left behind. Files of others stay.
     ///
-    /// - Parameter wanted: The names of the files of all rows, and whether what there is of them is to stay.
+    /// - Parameters:
+    ///   - wanted: The names of the files of all rows, and whether what there is of them is to stay.
+    ///   - damaged: The names of those that stay when they are whole.
     /// - Returns: The names of the files that are whole.
     /// - Throws: What the system says.
-    func sweep(keeping wanted: [String: Bool]) throws -> Set<String> {
+    func sweep(keeping wanted: [String: Bool], damaged: Set<String>) throws -> Set<String> {
         if FileSystem.isFolder(path) {
             // A kill may have come between a name and its way to the medium, and rows are about to rely on it.
             try fileSystem.synchronize(FileSystem.folder(of: path))
@@ -45,7 +47,7 @@ extension AttachmentFolder {
         var whole: Set<String> = []
         for entry in try names() {
             guard let (name, stage) = Self.parts(of: entry) else { continue }
-            if wanted[name] == true, stage != .new {
+            if wanted[name] == true && stage != .new || stage == .whole && damaged.contains(name) {
                 if stage == .whole { whole.insert(name) }
             } else {
                 try fileSystem.remove(path(of: name, stage))

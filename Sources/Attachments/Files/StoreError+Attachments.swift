@@ -45,6 +45,18 @@ extension StoreError {
         )
     }
 
+    /// Damaged files that could not be encrypted anew.
+    static func damagedKeepKeys(_ count: Int) -> StoreError {
+        let files =
+            count == 1
+            ? "1 attachment is damaged and keeps its key" : "\(count) attachments are damaged and keep their keys"
+        return StoreError(
+            .damaged,
+            "\(files); the others have new ones. A verification names them: put them back from a backup, or open the store with its"
+                + " server, which may have them."
+        )
+    }
+
     /// What a failure of the system means for a file.
     init(attachmentFailure failure: SystemCallFailure) {
         switch failure.number {

@@ -14,7 +14,8 @@ package enum AttachmentReencryption {
     ///   - fileSystem: What changes the files.
     ///   - progress: Is told how many files are done, and how many there are.
     /// - Returns: How many files were encrypted anew.
-    /// - Throws: What the store throws, and the system; what was done until then stays done.
+    /// - Throws: What the store throws, and the system; what was done until then stays done. `StoreError` with code `damaged` when
+    ///   all is done but files that are damaged, which keep their keys.
     package static func run(
         _ store: some SyncContextDataSource,
         in folder: URL,
@@ -37,6 +38,9 @@ package enum AttachmentReencryption {
         )
         try await work.sweep()
         try await work.renewAbsent()
-        return try await work.renewPresent(progress)
+        let count = try await work.renewPresent(progress)
+        let left = try await store.read { try $0.count(AttachmentWork.exposed) }
+        guard left == 0 else { throw StoreError.damagedKeepKeys(left) }
+        return count
     }
 }

@@ -6,30 +6,34 @@ internal import SyncSessions
 /// What follows a revocation: whoever was shut out may have a copy of the old database, with the keys of the files in it. Each file
 /// gets another key, and with it another name, one file after the other.
 extension AttachmentWork {
-    /// Gives new keys to files that are not here, which takes no work. What had arrived of them in part is fetched anew.
+    /// Gives new keys to files that are not here, which takes no work. What had arrived of them in part is fetched anew. A damaged
+    /// one that lies there all the same keeps its key until the server has said that it has the file.
     ///
     /// Nothing may travel meanwhile.
     func renewAbsent() async throws {
-        let absent = Self.exposed.filtered(by: Column("isHere") == false).limited(to: 500)
-        while true {
+        let absent = Self.exposed.filtered(by: Column("isHere") == false)
+        let ids = try await store.read { try $0.attachments(absent).map(\.id) }
+        guard !ids.isEmpty else { return }
+        let lying = try await FileWork.run { [folder] _ in Set(try folder.names()) }
+        for start in stride(from: 0, to: ids.count, by: 500) {
             let old = try await store.write { transaction in
-                try transaction.attachments(absent)
-                    .map { file in
-                        var file = file
+                try ids[start..<min(start + 500, ids.count)]
+                    .compactMap { id -> String? in
+                        guard var file = try transaction.attachment(id), file.isExposed, !file.isHere,
+                            file.digest == nil || !lying.contains(file.name)
+                        else { return nil }
                         let old = try file.become(FreshFile())
                         try transaction.save(file)
                         return old
                     }
             }
-            guard !old.isEmpty else { return }
             try await FileWork.finish { [folder] in for name in old { try folder.letGo(name) } }
         }
     }
 
     /// Encrypts the files that are here anew, each whose key somebody else may have.
     ///
-    /// One that is damaged keeps its key when the server does not have it: a verification names it. The others are fetched again
-    /// when they are asked for.
+    /// One that is damaged keeps its key: a verification names it. It is fetched again under another one, if the server has it.
     ///
     /// - Parameter report: Is told, at the beginning and after each file, how many are done, and how many there are.
     /// - Returns: How many have another key now.
@@ -82,7 +86,7 @@ extension AttachmentWork {
             )
         }
         let fresh = try FreshFile()
-        var isDamaged = false
+        var isMissing = false
         do {
             try await FileWork.run { [folder, gate] cancellation in
                 try folder.encryptAnew(file, as: fresh) {
@@ -90,11 +94,14 @@ extension AttachmentWork {
                     try cancellation.check()
                 }
             }
-        } catch let error as StoreError where [.damaged, .notFound].contains(error.code) {
+        } catch let error as StoreError where error.code == .damaged {
+            _ = await damage(of: file)
+            return false
+        } catch let error as StoreError where error.code == .notFound {
             guard file.isOnServer else { return false }
-            isDamaged = true
+            isMissing = true
         }
-        let isHere = !isDamaged
+        let isHere = !isMissing
         let old: String?
         do {
             // It may have been removed, or have made room, meanwhile.

@@ -47,7 +47,8 @@ package enum AttachmentVerification {
     }
 
     private static func problem(of file: AttachmentFile, in folder: AttachmentFolder) -> StoreFinding? {
-        guard file.isHere else { return nil }
+        // One that was here before and lies there all the same was found damaged, and may be the last copy.
+        guard file.isHere || file.digest != nil && folder.hasWhole(file.name) else { return nil }
         guard folder.hasWhole(file.name) else { return damaged("\(words(file)) is missing", file) }
         do {
             let digest = try folder.open(file).digest {}

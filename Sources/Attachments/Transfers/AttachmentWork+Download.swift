@@ -64,6 +64,21 @@ extension AttachmentWork {
         _ admit: @escaping @Sendable (Int64) async throws -> Void
     ) async throws {
         let sink = try await FileWork.run { [folder] _ in try DownloadSink(folder, file) }
+        do {
+            try await receive(file, into: sink, transport, admit)
+        } catch {
+            // The room of a file that is removed is there when nobody has it open.
+            try await FileWork.finish { sink.close() }
+            throw error
+        }
+    }
+
+    private func receive(
+        _ file: AttachmentFile,
+        into sink: DownloadSink,
+        _ transport: any AttachmentTransport,
+        _ admit: @escaping @Sendable (Int64) async throws -> Void
+    ) async throws {
         let offset = sink.count
         do {
             try gate.check()
@@ -132,8 +147,16 @@ extension AttachmentWork {
 /// Takes what arrives of a file.
 private final class DownloadSink: Sendable {
     private struct State: ~Copyable {
-        var writer: SealedFileWriter
+        /// Nil when it was closed.
+        var writer: SealedFileWriter?
         var version: AttachmentVersion?
+
+        var length: Int64 {
+            switch writer {
+            case .some(let writer): writer.length
+            case .none: 0
+            }
+        }
     }
 
     private let state: Mutex<State>
@@ -151,7 +174,7 @@ private final class DownloadSink: Sendable {
     }
 
     /// How much there is.
-    var count: Int64 { state.withLock { $0.writer.length } }
+    var count: Int64 { state.withLock { $0.length } }
     /// How much there is to be; nil as long as the server has not said it.
     var length: Int64? { state.withLock { $0.version?.length } }
 
@@ -175,14 +198,16 @@ private final class DownloadSink: Sendable {
     /// Takes the next bytes, and says how many there are now.
     func take(_ bytes: [UInt8]) throws -> Int64 {
         try state.withLock { state in
-            let count = state.writer.length + Int64(bytes.count)
+            let count = state.length + Int64(bytes.count)
             guard let version = state.version, count <= version.length else {
                 throw RemoteError(.invalidResponse, "The server gives more of a file than it has.")
             }
-            try state.writer.write(bytes)
+            try state.writer?.write(bytes)
             return count
         }
     }
 
-    func finish() throws { try state.withLock { try $0.writer.finish() } }
+    func finish() throws { try state.withLock { try $0.writer?.finish() } }
+
+    func close() { state.withLock { $0.writer = nil } }
 }

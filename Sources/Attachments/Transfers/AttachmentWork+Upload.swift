@@ -16,10 +16,14 @@ extension AttachmentWork {
         guard let file = found, isDue, file.isHere, !file.isOnServer, file.failure == nil, let transport else { return }
         states.travels(id, .uploading(0))
         defer { states.travels(id, nil) }
-        let reader = try await open(file)
-        let length = reader.layout.length
+        guard let length = file.length else { throw StoreError.lastCopyDamaged(file.name) }
+        var opened: OpenAttachment?
         for attempt in 1...Self.attempts {
+            // What the server has by now need not be sound here any more.
             guard let offset = try await Self.missing(length, of: id, transport) else { break }
+            let reader: OpenAttachment
+            if let opened { reader = opened } else { reader = try await open(file) }
+            opened = reader
             // What somebody has put onto the server in between is theirs: its number of bytes is asked for anew.
             let content = UploadContent(reader, from: offset) { [states] sent in
                 states.travels(id, .uploading(length == 0 ? 1 : Double(sent) / Double(length)))

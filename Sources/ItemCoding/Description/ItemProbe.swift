@@ -66,7 +66,8 @@ final class ItemProbe {
                 )
             )
         }
-        let plain = standIn ?? (isOptional ? nil : samples.values.first)
+        // Every row has an id, also where a type makes one of its own without.
+        let plain = standIn ?? (isOptional && name != "id" ? nil : samples.values.first)
         guard differing == name else {
             guard let plain else {
                 if isOptional { return nil }
