@@ -61,7 +61,6 @@ extension SyncSession {
     /// How often the app has said so far that the server has lost its history, when all of that is stored: also what could not
     /// be while the store was locked, be it said to a session that has ended.
     func resetsAsked(_ context: SyncContext) async throws -> Int {
-        storeWhatWaits(context)
         let (storing, asked) = running.withLock { ($0.storing, $0.machine.resetsAsked) }
         await storing?.value
         try await context.requestAnnouncedReset()

@@ -315,7 +315,7 @@ extension SyncSession {
     }
 
     /// Stores what could not be while the store was locked.
-    func storeWhatWaits(_ context: SyncContext) {
+    private func storeWhatWaits(_ context: SyncContext) {
         running.withLock { running in
             if !running.unstored.isEmpty { store(in: &running, context) }
         }
