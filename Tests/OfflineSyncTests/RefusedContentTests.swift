@@ -46,6 +46,15 @@ struct RefusedContentTests {
         }
     }
 
+    private func expectEnd(_ ending: Ending, in world: SyncWorld) async throws {
+        try await end(world.laptop, ending)
+        #expect(try await world.laptop.context.push().notTaken.isEmpty)
+        #expect(try await world.laptop.context.operations().isEmpty)
+        #expect(try await world.laptop.context.operationErrors().isEmpty)
+        #expect(world.onServer() == ["y": "good"])
+        #expect(try await world.laptop.texts() == ["y": "good"])
+    }
+
     @Test(
         "ends with the next push, however it is given up, and what waited behind it is sent",
         arguments: DatasyncDialect.allCases,
@@ -53,12 +62,7 @@ struct RefusedContentTests {
     )
     func ended(_ dialect: DatasyncDialect, _ ending: Ending) async throws {
         try await refused(dialect, .requestLost) { world in
-            try await end(world.laptop, ending)
-            #expect(try await world.laptop.context.push().notTaken.isEmpty)
-            #expect(try await world.laptop.context.operations().isEmpty)
-            #expect(try await world.laptop.context.operationErrors().isEmpty)
-            #expect(world.onServer() == ["y": "good"])
-            #expect(try await world.laptop.texts() == ["y": "good"])
+            try await expectEnd(ending, in: world)
         }
     }
 
@@ -69,11 +73,7 @@ struct RefusedContentTests {
     )
     func arrived(_ dialect: DatasyncDialect, _ ending: Ending) async throws {
         try await refused(dialect, .answerLost) { world in
-            try await end(world.laptop, ending)
-            #expect(try await world.laptop.context.push().notTaken.isEmpty)
-            #expect(try await world.laptop.context.operations().isEmpty)
-            #expect(world.onServer() == ["y": "good"])
-            #expect(try await world.laptop.texts() == ["y": "good"])
+            try await expectEnd(ending, in: world)
         }
     }
 }

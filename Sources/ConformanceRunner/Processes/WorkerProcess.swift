@@ -23,9 +23,8 @@ final class WorkerProcess {
         environment[WorkerTask.variable] = String(decoding: try JSONEncoder().encode(task), as: UTF8.self)
         // A trap is reported by the runner; the trace of every frame takes seconds. A caller's own setting stays.
         environment["SWIFT_BACKTRACE"] = environment["SWIFT_BACKTRACE"] ?? "enable=no"
-        // Build machines mostly are where nothing shows that is taken from the machine: in UTC, and where I is a large i.
+        // Build machines mostly are where nothing shows that is taken from the machine: in UTC.
         environment["TZ"] = "America/New_York"
-        environment["LC_ALL"] = "tr_TR.UTF-8"
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

@@ -75,13 +75,6 @@ extension ConformanceReport {
     }
 }
 
-extension RuleResult {
-    /// The outcome as a word, by which what may be otherwise is noted, and not failed.
-    fileprivate var reportedStatus: String {
-        if case .failed = outcome, verdict == "noted" { verdict } else { outcome.status }
-    }
-}
-
 /// One JSON object in one line.
 func encodedJSON(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()

@@ -3,7 +3,7 @@ internal import Foundation
 /// What a run found.
 public struct ConformanceReport: Sendable {
     /// The version of the rules and of this report's form. It rises when a rule or a member changes its meaning.
-    public static let version = 2
+    public static let version = 3
 
     /// What was judged.
     public let subject: String
@@ -50,8 +50,8 @@ public struct ConformanceReport: Sendable {
     /// The rules that were not run, with the reason. None is left out silently.
     public var notApplicable: [RuleResult] { results.filter { $0.outcome.status == "notApplicable" } }
 
-    /// How many results have the given status.
-    public func count(_ status: String) -> Int { results.count { $0.outcome.status == status } }
+    /// How many results have the given status, as the JSON says it: a rule that need not be kept is `noted`, not `failed`.
+    public func count(_ status: String) -> Int { results.count { $0.reportedStatus == status } }
 
     /// The report in a format.
     public func text(_ format: ConformanceOptions.Format) throws -> String {

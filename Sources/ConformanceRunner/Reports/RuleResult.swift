@@ -97,6 +97,11 @@ public struct RuleResult: Sendable {
         }
     }
 
+    /// The outcome as a word, by which what may be otherwise is noted, and not failed.
+    var reportedStatus: String {
+        if case .failed = outcome, verdict == "noted" { verdict } else { outcome.status }
+    }
+
     /// Whether the subject does otherwise than the rule says, be that allowed or not.
     var differs: Bool {
         switch outcome {

@@ -181,3 +181,10 @@ extension Record {
         return record
     }
 }
+
+extension SyncContextDataSource {
+    /// - Throws: ``Unsupported`` for a store that is not there any more when it was closed.
+    func requireDurability() throws {
+        guard capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
+    }
+}

@@ -37,7 +37,7 @@ extension StoreRules {
             needs: "unknownColumns"
         ) { trial in
             let store = try await trial.makeStore()
-            guard store.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
+            try store.requireDurability()
             let row = Record(
                 id: "a",
                 [

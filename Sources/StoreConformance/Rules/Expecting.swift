@@ -110,7 +110,7 @@ extension StoreRules {
                 TableDefinition("notes", columns: [.init("text", .string)] + further, systemProperties: [])
             }
             let store = try await trial.makeStore([notes(.init("int", .int64))])
-            guard store.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
+            try store.requireDurability()
             try await store.upsert(
                 [Record(id: "a", ["text": "x", "int": 5]), Record(id: "b", ["text": "y"])],
                 table: "notes"

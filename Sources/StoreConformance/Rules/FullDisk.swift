@@ -117,7 +117,7 @@ extension Trial where Subject == StoreSubject {
         let large = row(name, 300_000)
         let bytes = row("", 1_000_000).fields
         let names = (0..<megabytes).map { "\(name) \($0)" }
-        try FileSize.limit(to: try largestFile() + 65_536)
+        try FileSize.limit(to: (try fileLengths().values.max() ?? 0) + 65_536)
         let isWritten = try await unlessFull { try await store.upsert([large], table: "items") } != nil
         if isWritten { written.items[name] = 300_000 }
         let isTaken = try await unlessFull {
@@ -141,17 +141,6 @@ extension Trial where Subject == StoreSubject {
             expect(hasFailed, "read \(input)", expected: "the rows, as nothing has failed", got: "an error")
         }
         return hasFailed
-    }
-
-    /// How large the largest file of the store is. Opening one and closing it again would lift the store's locks.
-    private func largestFile() throws -> Int {
-        let folder = try place().folder
-        return try FileManager.default.subpathsOfDirectory(atPath: folder)
-            .map { path in
-                let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + path)
-                return attributes[.size] as? Int ?? 0
-            }
-            .max() ?? 0
     }
 
     fileprivate func expect(_ written: Written, _ store: any SyncContextDataSource, _ input: String) async throws {

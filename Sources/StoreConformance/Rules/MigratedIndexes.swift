@@ -26,17 +26,9 @@ extension StoreRules {
                 idComparison: .asciiCaseInsensitive
             )
             let migrated = try await trial.reopen(
-                StoreSchema(
-                    version: 2,
-                    [letters],
-                    migrations: [
-                        Migration(
-                            to: 2,
-                            .renameTable("notes", to: "letters"),
-                            .fillColumn("status", in: "letters", with: .string("new"))
-                        )
-                    ]
-                )
+                letters,
+                .renameTable("notes", to: "letters"),
+                .fillColumn("status", in: "letters", with: .string("new"))
             )
             let rows = [
                 Record(id: "aB", ["text": "y", "status": "new"]), Record(id: "Cd", ["text": "x", "status": "new"]),
@@ -44,9 +36,9 @@ extension StoreRules {
             ]
             .map { letters.filled($0) }
             trial.expectRows(try await migrated.read(Query("letters")).records, rows, "rows of the migrated table")
-            for id: RecordID in ["ab", "AB", "aB"] {
-                let row = try await migrated.read(table: "letters", itemID: id)
-                trial.expectRow(row, rows[0], "read \(shown(id)) after the migration")
+            for (id, row) in [("ab", 0), ("AB", 0), ("aB", 0), ("cd", 1), ("CD", 1), ("É", 2)] {
+                let got = try await migrated.read(table: "letters", itemID: .string(id))
+                trial.expectRow(got, rows[row], "read '\(id)' after the migration")
             }
             try await migrated.upsert([Record(id: "CD", ["text": "z"])], table: "letters")
             trial.expectIDs(
@@ -79,18 +71,10 @@ extension StoreRules {
                 indexes: [["title"], ["int"], ["status"], ["status", "int"]]
             )
             let migrated = try await trial.reopen(
-                StoreSchema(
-                    version: 2,
-                    [letters],
-                    migrations: [
-                        Migration(
-                            to: 2,
-                            .renameTable("notes", to: "letters"),
-                            .renameColumn("text", to: "title", in: "letters"),
-                            .fillColumn("status", in: "letters") { $0["int"] == 3 ? "three" : "other" }
-                        )
-                    ]
-                )
+                letters,
+                .renameTable("notes", to: "letters"),
+                .renameColumn("text", to: "title", in: "letters"),
+                .fillColumn("status", in: "letters") { $0["int"] == 3 ? "three" : "other" }
             )
             try await trial.expectFound(migrated, isMore: false)
             try await migrated.upsert(
@@ -103,6 +87,11 @@ extension StoreRules {
 }
 
 extension Trial where Subject == StoreSubject {
+    /// Opens the store with version 2 of a schema of one table, to which steps lead.
+    func reopen(_ table: TableDefinition, _ steps: MigrationStep...) async throws -> any SyncContextDataSource {
+        try await reopen(StoreSchema(version: 2, [table], migrations: [Migration(to: 2, steps: steps)]))
+    }
+
     /// Asks for migrated rows, and for one more that was written since.
     fileprivate func expectFound(_ store: any SyncContextDataSource, isMore: Bool) async throws {
         let more: [RecordID] = isMore ? ["6"] : []

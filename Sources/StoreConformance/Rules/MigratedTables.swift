@@ -45,7 +45,7 @@ extension StoreRules {
             ]
         ) { trial in
             let probe = try await trial.makeStore(at: trial.place("probe"))
-            guard probe.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
+            try probe.requireDurability()
             try await trial.runKilled("migration")
             try await trial.expectTwoTables(migratedAfter: "a process that was killed in the second of two tables")
         },

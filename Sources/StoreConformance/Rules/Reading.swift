@@ -58,7 +58,8 @@ extension StoreRules {
             "read.id-any-text",
             "An id chosen by the app, or a UUID made for it.",
             in: "RecordID",
-            "Ids with quotes, signs of SQL and of paths, emoji, and of 4,000 characters come back, and two of 6,000 that differ in the last one as they went in."
+            "Ids with quotes, signs of SQL and of paths, emoji, of 4,000 characters, and two of 6,000 that differ in the last one,"
+                + " come back as they went in."
         ) { trial in
             let store = try await trial.makeStore()
             let ids: [RecordID] = [

@@ -217,7 +217,7 @@ extension StoreRules {
         _ further: [ColumnDefinition] = []
     ) async throws -> any SyncContextDataSource {
         let store = try await trial.makeStore([notes(further)])
-        guard store.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
+        try store.requireDurability()
         return store
     }
 }

@@ -71,21 +71,14 @@ extension StoreRules {
                 "letters",
                 columns: ["body", "other", "title"].map { .init($0, .string, isSearchable: true) }
             )
-            let schema = try StoreSchema(
-                version: 2,
-                [letters],
-                migrations: [
-                    Migration(
-                        to: 2,
-                        .renameTable("notes", to: "letters"),
-                        .renameColumn("text", to: "body", in: "letters"),
-                        .fillColumn("title", in: "letters") { row in
-                            row["other"]?.stringValue.map { .string("Straße " + $0) } ?? .null
-                        }
-                    )
-                ]
+            let store = try await trial.reopen(
+                letters,
+                .renameTable("notes", to: "letters"),
+                .renameColumn("text", to: "body", in: "letters"),
+                .fillColumn("title", in: "letters") { row in
+                    row["other"]?.stringValue.map { .string("Straße " + $0) } ?? .null
+                }
             )
-            let store = try await trial.reopen(schema)
             var rows = texts.rows.map { row in
                 let title = row["other"]?.stringValue.map { FieldValue.string("Straße " + $0) } ?? .null
                 return letters.filled(

@@ -8,7 +8,7 @@
 /// both count as doubles, rounded to the nearest, and the result is rounded as IEEE 754 says; null when it is not
 /// finite. Otherwise, with a decimal on either side, sum, difference, product and remainder are exact, and a quotient is
 /// rounded to 34 significant digits, half to even. A decimal with a digit other than zero more than 100 places before or
-/// behind the point, given or computed, has no result.
+/// behind the point has no result where it is an operand or a result of these; one that is merely compared counts as it is.
 ///
 /// **Text** is counted in Unicode scalars from 0, as SQLite and PostgreSQL do, so that no position lies inside of a
 /// character's encoding and every part of a text is a text. Without folding, texts are equal when their bytes are.

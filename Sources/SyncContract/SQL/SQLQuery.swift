@@ -43,7 +43,8 @@ public struct SQLQuery: Sendable, Hashable, ExpressibleByStringInterpolation {
     public init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 
     /// The text of the statement, as a database takes it: names quoted, and the parameters `?1`, `?2` and so on where values stand.
-    /// One that the text itself holds is not told apart from these; there are then more parameters than ``values``.
+    /// Parameters that the text itself holds are not told apart from these: `?1` is the first value, and others make more of them
+    /// than there are ``values``.
     public var text: String {
         var (text, count) = ("", 0)
         for part in parts {
