@@ -3,29 +3,42 @@ package import SyncContract
 /// Rows that a server keeps apart and a table takes for one, because their ids differ in the case of letters only. They
 /// are named, not merged: either one would overwrite the other, again with every pull.
 package enum IDCaseCollisions {
-    /// Takes the rows out of a page that the server keeps apart there. A row that comes twice in one spelling is one row.
+    /// Takes the rows out of a page that the server keeps apart there. A row that comes twice in one spelling is one row, of
+    /// which the later one counts; one that is deleted is kept apart from none.
     ///
     /// - Parameters:
     ///   - records: The rows of a page or answer.
     ///   - table: The table.
-    /// - Returns: The other rows, in their order, and those taken out with the reason.
+    /// - Returns: The other rows, in their order, but deleted ones before the row that has another spelling; and those taken
+    ///   out with the reason.
     package static func separate(
         _ records: [Record],
         of table: TableDefinition
     ) -> (records: [Record], setAside: [SetAsideRow]) {
         guard table.idComparison == .asciiCaseInsensitive else { return (records, []) }
-        let spellings = Dictionary(grouping: Set(records.map(\.id))) { $0.folded(for: .asciiCaseInsensitive) }
+        let isDeleted = Dictionary(records.map { ($0.id, $0.isDeleted) }) { $1 }
+        let spellings = Dictionary(grouping: isDeleted.keys) { $0.folded(for: .asciiCaseInsensitive) }
             .filter { $0.value.count > 1 }
         guard !spellings.isEmpty else { return (records, []) }
-        let setAside = spellings.values.flatMap { ids in
-            let texts = ids.compactMap(\.stringValue).sorted()
-            return texts.map { text in
+        var gone: Set<RecordID> = []
+        var apart: Set<RecordID> = []
+        var setAside: [SetAsideRow] = []
+        for ids in spellings.values {
+            let alive = ids.filter { isDeleted[$0] == false }
+            // Of deleted ones any is as good as the other.
+            if !alive.isEmpty { gone.formUnion(ids.filter { isDeleted[$0] == true }) }
+            guard alive.count > 1 else { continue }
+            apart.formUnion(alive)
+            let texts = alive.compactMap(\.stringValue).sorted()
+            setAside += texts.map { text in
                 let others = texts.filter { $0 != text }.map { "'\($0)'" }.joined(separator: ", ")
                 return SetAsideRow(id: text, reason: reason(others, table))
             }
         }
+        // Of rows that a table takes for one the later one counts.
         return (
-            records.filter { spellings[$0.id.folded(for: .asciiCaseInsensitive)] == nil },
+            records.filter { gone.contains($0.id) }
+                + records.filter { !gone.contains($0.id) && !apart.contains($0.id) },
             setAside.sorted { $0.id < $1.id }
         )
     }

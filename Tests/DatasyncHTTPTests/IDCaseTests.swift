@@ -36,6 +36,31 @@ struct IDCaseTests {
         #expect(told.records == rows && told.setAside.isEmpty)
     }
 
+    @Test("tombstones of other spellings are no collision with the one row that there is, and are applied before it")
+    func oneLives() {
+        let (gone, alive, other) = (Record(id: "k1", ["deleted": true]), Record(id: "K1"), Record(id: "a"))
+        for rows in [[alive, other, gone], [gone, other, alive], [Record(id: "k1"), alive, other, gone]] {
+            let told = IDCaseCollisions.separate(rows, of: Self.folding)
+            #expect(told.records.filter { $0.id != "a" }.suffix(2) == [gone, alive] && told.setAside.isEmpty)
+            #expect(told.records.contains(other))
+        }
+    }
+
+    @Test("rows that are all deleted are no collision")
+    func noneLives() {
+        let rows = ["k1", "a", "K1"].map { Record(id: $0, ["deleted": true]) }
+        let told = IDCaseCollisions.separate(rows, of: Self.folding)
+        #expect(told.records == rows && told.setAside.isEmpty)
+    }
+
+    @Test("beside two that are set aside the tombstone of a third spelling is applied")
+    func twoLive() {
+        let gone = Record(id: "aB", ["deleted": true])
+        let told = IDCaseCollisions.separate([Record(id: "ab"), Record(id: "AB"), gone], of: Self.folding)
+        #expect(told.records == [gone] && told.setAside.map(\.id) == ["AB", "ab"])
+        #expect(told.setAside.allSatisfy { !$0.reason.contains("aB") })
+    }
+
     @Test("a look-up finds the row of the very spelling")
     func lookup() async throws {
         let emulator = EmulatedService.node.emulator()

@@ -140,6 +140,95 @@ struct CaseCollisionTests {
         }
     }
 
+    /// In which order the server has deleted one and made the other, and whether a pull brings both on one page.
+    static let changes = [(true, nil), (true, 1), (false, nil), (false, 1)] as [(Bool, Int?)]
+
+    /// A laptop that has k1, which the phone deletes before or after K1 is made on a server that keeps both.
+    private func deleted(
+        _ isFirst: Bool,
+        before: (SyncWorld.Device) async throws -> Void = { _ in },
+        _ body: (SyncWorld, SyncWorld.Device) async throws -> Void
+    ) async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            try seed(["k1", "b"], world)
+            try await world.laptop.pull()
+            try await world.phone.pull()
+            try await before(world.laptop)
+            if !isFirst { try seed(["K1"], world) }
+            try await world.phone.table.delete("k1")
+            _ = try await world.phone.context.push()
+            if isFirst { try seed(["K1"], world) }
+            try await body(world, world.laptop)
+        }
+    }
+
+    @Test("one that was deleted hides none that was made instead, nor keeps it away", arguments: changes)
+    func deletedAndMadeAnew(_ isFirst: Bool, _ pageSize: Int?) async throws {
+        for reconciles in [false, true] {
+            try await deleted(isFirst) { world, laptop in
+                let options = PullOptions(reconciles: reconciles, pageSize: pageSize)
+                let report =
+                    if reconciles {
+                        try await laptop.context.pull(laptop.table, options: options)
+                    } else {
+                        try await laptop.context.pull(laptop.table, queryID: "all", options: options)
+                    }
+                #expect(report.setAside.isEmpty, "\(report.setAside)")
+                #expect(try await laptop.texts() == ["K1": "of K1", "b": "of b"])
+                #expect(try await laptop.context.setAsideRows().isEmpty)
+                try await laptop.table.update(Record(id: "K1", ["text": "mine"]))
+                #expect(try await laptop.context.push().pushed == 1)
+                #expect(world.onServer() == ["K1": "mine", "b": "of b"])
+            }
+        }
+    }
+
+    @Test("a change of one that was deleted is in conflict, and what was made instead comes", arguments: changes)
+    func deletedAndMadeAnewBesideAChange(_ isFirst: Bool, _ pageSize: Int?) async throws {
+        for keepsMine in [false, true] {
+            try await deleted(isFirst) { laptop in
+                try await laptop.table.update(Record(id: "k1", ["text": "mine"]))
+            } _: { world, laptop in
+                let options = PullOptions(order: .pullOnly, pageSize: pageSize)
+                let report = try await laptop.context.pull(laptop.table, queryID: "all", options: options)
+                #expect(report.setAside.isEmpty && report.skipped == (pageSize == nil ? 1 : 2), "\(report.setAside)")
+                #expect(try await laptop.texts()["k1"] == "mine")
+                #expect(try await laptop.context.push().conflicts.count == 1)
+                let error = try await laptop.onlyError()
+                #expect(error.serverItem?.isDeleted == true)
+                try await laptop.context.resolve(error, with: keepsMine ? .keepMine : .takeServer)
+                #expect(try await laptop.context.push().notTaken.isEmpty)
+                try await laptop.pull()
+                #expect(
+                    try await laptop.texts()
+                        == ["b": "of b"].merging(keepsMine ? ["k1": "mine"] : ["K1": "of K1"]) { $1 }
+                )
+                #expect(try await laptop.context.setAsideRows().map(\.itemID) == (keepsMine ? ["K1"] : []))
+                #expect(world.onServer().count == (keepsMine ? 3 : 2) && world.onServer()["K1"] == "of K1")
+                #expect(try await laptop.pull().requests == 1, "nothing is asked for by every pull")
+            }
+        }
+    }
+
+    @Test("the tombstone of one that was set aside ends that, and leaves the other alone", arguments: [nil, 1])
+    func setAsideAndDeleted(_ pageSize: Int?) async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            let laptop = world.laptop
+            try seed(["K1"], world)
+            try await world.phone.pull()
+            try seed(["k1"], world)
+            try await laptop.context.pull(laptop.table, queryID: "all", options: .init(pageSize: 1))
+            #expect(try await laptop.context.setAsideRows().map(\.itemID) == ["k1"])
+            #expect(try await laptop.texts() == ["K1": "of K1"])
+            try world.emulator.seed([["id": "k1", "text": "gone", "deleted": true]], in: "TodoItem")
+            let options = PullOptions(pageSize: pageSize)
+            let report = try await laptop.context.pull(laptop.table, queryID: "all", options: options)
+            #expect(report.setAside.isEmpty && report.deleted == 0)
+            #expect(try await laptop.texts() == ["K1": "of K1"])
+            #expect(try await laptop.context.setAsideRows().isEmpty)
+        }
+    }
+
     @Test("the one that is left of two takes the place of the other with the next pull of everything")
     func oneLeft() async throws {
         try await SyncWorld.with(.azureMobileApps, keepsTombstones: false, age: 60_000) { world in

@@ -24,8 +24,11 @@ struct PageApplication: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
     let storesUndeclaredColumns: Bool
-    /// Of local rows, whether the server has one in this very spelling.
-    var spellings: [RecordID: Bool] = [:]
+    /// Of local rows, what the server has said when it was asked for them.
+    var spellings: [RecordID: Spelling] = [:]
+
+    /// Whether the server has a local row in this very spelling, beside one whose id differs in case only.
+    enum Spelling: Sendable { case isThere, isGone, isUnanswered }
 
     /// Applies rows in their order. Of two rows of one id the later one counts. A row for which an answer was recorded
     /// since the request was started is passed over, and marked: which of both is newer only the server can say.
@@ -35,8 +38,11 @@ struct PageApplication: Sendable {
         _ transaction: inout StoreTransaction
     ) throws -> Counts {
         let ownsFiles = table.columns.contains { $0.attachment == .owns && !$0.isLocal }
-        let records = latest(try IdentifierTranslation(table, schema).incoming(records, &transaction))
+        let incoming = try IdentifierTranslation(table, schema).incoming(records, &transaction)
+        let records = latest(incoming)
         var counts = Counts()
+        var spellings = spellings
+        for id in records.count == incoming.count ? [] : gone(incoming) { spellings[id] = .isGone }
         // Apart, because the store tries first what the row before has wanted.
         var changed: [Record] = []
         var new: [Record] = []
@@ -59,15 +65,11 @@ struct PageApplication: Sendable {
             }
             let key = isAnyKnown ? record.id.stringValue.map { OperationCoding.itemKey($0, table) } : nil
             if let operation = key.flatMap({ waiting[.string($0)] }) {
-                if record.id != .string(operation.itemID),
-                    let collision = collision(
-                        of: record,
-                        with: try transaction.record(record.id, in: table.name),
-                        &counts
-                    )
-                {
-                    counts.setAside.append(collision)
-                    continue
+                if let id = record.id.stringValue, id != operation.itemID {
+                    let local = try transaction.record(record.id, in: table.name)
+                    guard !collides(record, with: local, spellings, &counts) else { continue }
+                    // The change hides it, and may come to an end that brings another row.
+                    if !record.isDeleted { try ConfigurationTable.requestRefetch(of: id, in: table.name, &transaction) }
                 }
                 counts.skipped.insert(record.id)
                 try keepBeside(operation, record, comparison, &transaction)
@@ -85,10 +87,7 @@ struct PageApplication: Sendable {
                 case .other(let row): local = row
                 }
             }
-            if let collision = collision(of: record, with: local, &counts) {
-                counts.setAside.append(collision)
-                continue
-            }
+            guard !collides(record, with: local, spellings, &counts) else { continue }
             if isDeleted && local != nil || isRemembered {
                 let isApplied = try remember(
                     record,
@@ -123,16 +122,26 @@ struct PageApplication: Sendable {
         return counts
     }
 
-    /// The row set aside, when the server keeps two rows whose ids differ in case only, as far as is known.
-    private func collision(of record: Record, with local: Record?, _ counts: inout Counts) -> SetAsideRow? {
+    /// Whether the server keeps a row apart from the local one that is found under its id, as far as is known. Then it is set
+    /// aside, unless it is deleted.
+    private func collides(
+        _ record: Record,
+        with local: Record?,
+        _ spellings: [RecordID: Spelling],
+        _ counts: inout Counts
+    ) -> Bool {
         guard let local, let id = record.id.stringValue, let localID = local.id.stringValue,
-            IDCaseCollisions.isSuspected(record, besides: local, in: table), spellings[local.id] != false
-        else { return nil }
-        if spellings[local.id] == nil { counts.suspected.insert(local.id) }
+            IDCaseCollisions.isSuspected(record, besides: local, in: table)
+        else { return false }
+        let spelling = spellings[local.id]
+        guard spelling != .isGone else { return false }
+        if spelling == nil { counts.suspected.insert(local.id) }
+        guard !record.isDeleted || spelling != .isThere else { return true }
         var row = SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
-        // Who cannot ask leaves it to the next pull.
-        row.mayPass = spellings[local.id] == nil
-        return row
+        // Who cannot ask, or was not answered, leaves it to the next pull.
+        row.mayPass = spelling != .isThere
+        counts.setAside.append(row)
+        return true
     }
 
     /// Marks a row in a page that was asked for before an answer for the item was recorded, unless the row is here just like
@@ -157,6 +166,12 @@ struct PageApplication: Sendable {
         guard !records.allSatisfy(isNew) else { return records }
         seen.removeAll(keepingCapacity: true)
         return records.reversed().filter(isNew).reversed()
+    }
+
+    /// The spellings that a page says are deleted: of each the last row counts.
+    private func gone(_ records: [Record]) -> [RecordID] {
+        guard table.idComparison != .exact else { return [] }
+        return Dictionary(records.map { ($0.id, $0.isDeleted) }) { $1 }.filter(\.value).map(\.key)
     }
 
     private func keepBeside(

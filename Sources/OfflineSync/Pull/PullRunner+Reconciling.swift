@@ -21,7 +21,10 @@ extension PullRunner {
         let local = query.ordered(by: "id").selecting([])
         let asked = try await asked(query)
         var seen = seen
-        var refusals = 0
+        var questions = RowQuestions(
+            passingOver: [.invalidRequest, .refused],
+            mostFailures: RowQuestions.allParts
+        )
         for try await batch in store.batches(of: local, size: Self.rowsPerTransaction) {
             try await letOthersIn?()
             let local = batch.map(\.id)
@@ -37,10 +40,8 @@ extension PullRunner {
             }
             let missing = rows.map(\.1).filter { !seen.contains($0, in: table) }
             // A server that orders rows otherwise than it is asked to passes some over.
-            for start in stride(from: 0, to: missing.count, by: Self.rowsPerRequest) {
-                let some = Array(missing[start..<min(start + Self.rowsPerRequest, missing.count)])
-                try await look(for: some, of: asked, &refusals, &seen, &work)
-            }
+            questions.add(missing)
+            try await look(asking: &questions, of: asked, &seen, &work)
             let unseen = rows.filter { !seen.contains($0.1, in: table) }.map(\.0)
             guard !unseen.isEmpty else { continue }
             work.report.deleted += try await coordination.gate.withTurn {
@@ -66,36 +67,26 @@ extension PullRunner {
     }
 
     /// Asks for rows of a query by their ids, and applies and marks as seen what comes; for fewer at a time where the server
-    /// does not take so many. A row for which no question can be asked is taken for seen, and named; they are counted from one
-    /// question that is answered to the next, so that a server that answers none is not asked for row after row.
+    /// does not take so many. A row for which no question can be asked is taken for seen, and named; a server that answers
+    /// none ends the pull.
     private func look(
-        for ids: [RecordID],
+        asking questions: inout RowQuestions,
         of query: Query,
-        _ refusals: inout Int,
         _ seen: inout SeenRows,
         _ work: inout Work
     ) async throws {
-        do {
-            let some = query.filtered(by: Column("id").isAny(of: ids.map(FieldValue.init)))
-            var machine = PullMachine(.everything, of: table)
-            var position: PullPosition? = .everything
-            while let current = position {
-                let fetched = try await fetch(some, at: current, pageSize)
-                position = try machine.next(after: fetched.page)
-                for record in fetched.page.records { _ = seen.insert(record.id, in: table) }
-                for row in fetched.page.setAside { _ = seen.insert(.string(row.id), in: table) }
-                try await apply(fetched, isNews: false, &work) { _ in }
-            }
-            refusals = 0
-        } catch let error as SyncError where ids.count > 1 && error.isTooLong {
-            let half = ids.count / 2
-            try await look(for: Array(ids[..<half]), of: query, &refusals, &seen, &work)
-            try await look(for: Array(ids[half...]), of: query, &refusals, &seen, &work)
-        } catch let error as SyncError where error.isTooLong && refusals < Self.rowsPerRequest {
-            refusals += 1
-            for id in ids {
+        func take(_ fetched: Fetched) async throws {
+            for record in fetched.page.records { _ = seen.insert(record.id, in: table) }
+            for row in fetched.page.setAside { _ = seen.insert(.string(row.id), in: table) }
+            try await apply(fetched, isNews: false, &work) { _ in }
+        }
+        while let outcome = try await ask(&questions, of: query, parameters, take) {
+            switch outcome {
+            case .answered, .halved: break
+            case .refused(let id, let error):
                 _ = seen.insert(id, in: table)
                 try await setAside(id, error, &work)
+            case .givenUp(_, let error): throw error
             }
         }
     }
@@ -114,22 +105,7 @@ extension PullRunner {
     }
 }
 
-extension FieldValue {
-    fileprivate init(_ id: RecordID) {
-        switch id {
-        case .string(let text): self = .string(text)
-        case .int64(let number): self = .int64(number)
-        }
-    }
-}
-
 extension SyncError {
-    /// Whether the question may have been too long: for the protocol, or for the server.
-    fileprivate var isTooLong: Bool {
-        guard let cause = cause as? RemoteError else { return false }
-        return cause.code == .invalidRequest || cause.code == .refused
-    }
-
     /// Why a question was not answered. Reasons are in log lines: what the server says of it may quote the row.
     fileprivate var refusalOfQuestion: String {
         guard let cause = cause as? RemoteError, cause.code != .invalidRequest else { return message }

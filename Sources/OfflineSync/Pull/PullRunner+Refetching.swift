@@ -3,9 +3,6 @@ internal import SyncContract
 
 /// Rows that are asked for by id, before the pages.
 extension PullRunner {
-    // As many ids as fit into a filter that every server takes.
-    static let rowsPerRequest = 25
-
     /// Asks for the marked items, and for the rows set aside that are due. One that the server does not hand over holds
     /// nothing up. That there is none is believed of a table that is there.
     func refetch(_ work: inout Work) async throws {
@@ -30,31 +27,33 @@ extension PullRunner {
     func retrySetAside(all: Bool, _ work: inout Work) async throws {
         let table = table
         let due = try await store.read { try SetAsideStorage.dueIDs(of: table, all: all, &$0) }
-        var questions = stride(from: 0, to: due.count, by: Self.rowsPerRequest).reversed()
-            .map { due[$0..<min($0 + Self.rowsPerRequest, due.count)] }
+        var questions = RowQuestions(
+            due.map(RecordID.string),
+            passingOver: [.invalidRequest, .invalidResponse, .refused, .serverFailure],
+            mostFailures: RowQuestions.fewParts
+        )
         var refused: [String] = []
-        var (failures, isAnswered) = (0, false)
-        while let ids = questions.popLast(), !stops(&work) {
-            do {
-                try await retrySetAside(Array(ids), &work)
-                (failures, isAnswered) = (0, true)
-            } catch let error as SyncError {
-                // Whatever the server has against the question must not stop every pull from here on.
-                guard let code = (error.cause as? RemoteError)?.code,
-                    [.invalidRequest, .invalidResponse, .refused, .serverFailure].contains(code)
-                else { throw error }
-                failures += 1
-                guard failures <= Self.mostFailures else {
-                    work.report.notFetched += questions.reduce(ids.count) { $0 + $1.count }
-                    break
+        var isAnswered = false
+        func take(_ fetched: Fetched) async throws {
+            work.report.notFetched += fetched.page.setAside.count
+            try await apply(fetched, isNews: false, isRepeated: true, &work) { _ in }
+        }
+        while !stops(&work), let outcome = try await ask(&questions, of: Query(table.name), parameters, take) {
+            // Whatever the server has against the question must not stop every pull from here on.
+            switch outcome {
+            case .halved: break
+            case .answered(let ids):
+                isAnswered = true
+                // What does not come with parameters may come with others.
+                guard parameters.isEmpty else { break }
+                // What did not come is on the server no longer; what came is not due.
+                try await store.write {
+                    try SetAsideStorage.removeDue(ids.compactMap(\.stringValue), of: table, &$0)
                 }
-                if ids.count == 1 { work.report.notFetched += 1 }
-                if ids.count > 1 {
-                    let middle = ids.startIndex + ids.count / 2
-                    questions += [ids[middle...], ids[..<middle]]
-                } else if code != .serverFailure {
-                    refused += ids
-                }
+            case .refused(let id, let error):
+                work.report.notFetched += 1
+                if (error.cause as? RemoteError)?.code != .serverFailure { refused += [id].compactMap(\.stringValue) }
+            case .givenUp(let ids, _): work.report.notFetched += ids.count
             }
         }
         guard !refused.isEmpty else { return }
@@ -62,9 +61,6 @@ extension PullRunner {
         // A server that answers nothing has said nothing of these.
         if isAnswered { try await store.write { [refused] in try SetAsideStorage.settle(refused, of: table, &$0) } }
     }
-
-    // A row is found in five parts of a question, and the one beside it may fail as well.
-    private static let mostFailures = 6
 
     /// Whether the table answers.
     private func confirms() async -> Bool {
@@ -75,23 +71,6 @@ extension PullRunner {
             // Whatever it is: what came before says more.
             return false
         }
-    }
-
-    private func retrySetAside(_ ids: [String], _ work: inout Work) async throws {
-        let table = table
-        let query = Query(table.name).filtered(by: Column("id").isAny(of: ids.map(FieldValue.string)))
-        var machine = PullMachine(.everything, of: table)
-        var position: PullPosition? = .everything
-        while let current = position {
-            let fetched = try await fetch(query, at: current, pageSize)
-            position = try machine.next(after: fetched.page)
-            work.report.notFetched += fetched.page.setAside.count
-            try await apply(fetched, isNews: false, isRepeated: true, &work) { _ in }
-        }
-        // What does not come with parameters may come with others.
-        guard parameters.isEmpty else { return }
-        // What did not come is on the server no longer; what came is not due.
-        try await store.write { try SetAsideStorage.removeDue(ids, of: table, &$0) }
     }
 
     /// Asks for one item, and applies what the server has, but for what a purge has removed.
@@ -148,17 +127,29 @@ extension PullRunner {
         }
         let records = purged.contains(record) ? [] : [record]
         let fetched = Fetched(page: PullPage(records: records), request: request)
+        let (isDeleted, came) = (record.isDeleted, records.first?.id)
         try await apply(fetched, isNews: true, &work) { transaction in
             // What was answered meanwhile is asked for once more.
             guard !request.isOlderThanAnswer(for: .string(id), in: table) else { return }
+            // So is what is hidden behind a change of another row, which may be given up.
+            guard try isDeleted || !isHidden(id, &transaction) else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
             if !purged.isEmpty {
                 // As the row was spelled here.
                 let id = purged[.string(serverID)]?.id ?? .string(serverID)
                 try PurgedRowStorage.remove(id, PurgedRowStorage.marked, of: table.name, &transaction)
             }
+            // Under the id with which it came it may just have been set aside beside another spelling.
+            guard came != .string(serverID) else { return }
             try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
         }
+    }
+
+    /// Whether a row that came waits behind a change of one whose id differs in case only, which the table takes for the same.
+    private func isHidden(_ id: String, _ transaction: inout StoreTransaction) throws -> Bool {
+        guard table.idComparison != .exact else { return false }
+        return try OperationQueue.operation(for: id, in: table, &transaction, store.schema).map { $0.itemID != id }
+            ?? false
     }
 
     /// A page with an item that the service may show to this pull only; nil when that has nothing to say about it.

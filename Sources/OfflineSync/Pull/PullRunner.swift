@@ -189,6 +189,16 @@ struct PullRunner {
     }
 
     func fetch(_ query: Query, at position: PullPosition, _ pageSize: Int?) async throws -> Fetched {
+        try await fetch(query, at: position, pageSize, parameters)
+    }
+
+    /// A page as a pull with some parameters is shown it.
+    func fetch(
+        _ query: Query,
+        at position: PullPosition,
+        _ pageSize: Int?,
+        _ parameters: [String: String]
+    ) async throws -> Fetched {
         try Task.checkCancellation()
         let request = coordination.answers.requestStarted()
         do {
@@ -240,7 +250,7 @@ struct PullRunner {
                 return try await apply(fetched, by: application, isRepeated: isRepeated, &work, alongside)
             } catch let suspected as SuspectedRows {
                 // Nothing was written. Each of them is asked for once.
-                for (id, isThere) in try await spellings(of: suspected.ids) { application.spellings[id] = isThere }
+                for (id, spelling) in try await spellings(of: suspected.ids) { application.spellings[id] = spelling }
             }
         }
     }

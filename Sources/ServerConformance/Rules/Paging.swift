@@ -141,6 +141,25 @@ extension ServerRules {
             }
         },
         rule(
+            "page.walk-select",
+            .protocol3,
+            "The next page has the columns of the first one, and no others.",
+            in: "datasync-protocol 1.8; datasync-genuine I 1.8, II 8",
+            "Follows the links over \(PageRows.count) rows by id with $select=id,version, and looks at the members of the rows."
+        ) { server in
+            let rows = try await server.pageRows()
+            let pages = try await server.pagesOfRows(rows, [("$orderby", "id"), ("$select", "id,version")])
+            server.expectEachOnce(pages, rows.ids, "GET …?$filter=…&$orderby=id&$select=id,version and all next pages")
+            for page in pages {
+                let names = Set(page.rows.flatMap { $0.json.object.map { Array($0.keys) } ?? [] })
+                server.expect(
+                    names.isSubset(of: ["id", "version"]),
+                    page.response,
+                    "rows with the members id and version"
+                )
+            }
+        },
+        rule(
             "page.walk-top",
             .both,
             "With $top beyond a page's size, the pages together have so many rows.",

@@ -142,6 +142,25 @@ extension ServerRules {
                 ("not({text} in ('apple','fig'))", [1, 2, 3, 4]),
             ]
         ),
+        rule(
+            "query.in-many",
+            .protocol3,
+            "A list may have many members: they do not count among the conditions that a filter may have.",
+            in: "datasync-genuine I 1.9, II 6",
+            "Makes two rows and asks for their ids in lists of 50 and of 120 members, as the first and the last."
+        ) { server in
+            let rows = [try await server.insert(), try await server.insert()]
+            for count in [50, 120] {
+                let ids = [rows[0].id] + (3...count).map { "none\($0)" } + [rows[1].id]
+                let list = ids.map { "'\($0)'" }.joined(separator: ",")
+                let page = try await server.list([("$filter", "id in (\(list))")])
+                server.expect(
+                    Set(page.ids) == Set(rows.map(\.id)) && page.ids.count == 2,
+                    page.response,
+                    "the two rows with the first and the last id of \(count)"
+                )
+            }
+        },
         filterRule(
             "query.quotes",
             .both,

@@ -86,9 +86,10 @@ extension ServerRules {
             "POST to the row's path brings a deleted row back: 201, deleted:false.",
             in: "datasync-protocol 2.1; node-server-protocol2, Delete",
             for: .softDelete,
-            "Deletes a row, brings it back and reads it."
+            "Updates a row and deletes it, brings it back and reads it."
         ) { server in
-            let row = try await server.insert([.text: "back"])
+            let row = try await server.insert([.text: "before"])
+            try server.require(try await server.update(row, [.text: "back"]), 200)
             try await server.delete(row)
             let response = try await server.send("POST", row.id)
             try server.require(response, 200, 201)

@@ -9,10 +9,13 @@ extension ServerRules {
             "A long text is kept as it is, or refused; it never becomes another one.",
             in: "datasync-protocol 1.4; node-server-protocol2, Insert",
             for: .column(.text),
-            "Creates a row with a text of 4,000 characters, and reads it."
+            "Creates rows with texts of 4,000, 9,000 and 70,000 characters, and reads them."
         ) { server in
-            let text = String((0..<4_000).map { Character(UnicodeScalar(97 + UInt8($0 * 7 % 26))) })
-            try await server.expectKeptOrRefused([.string(text)], .text)
+            let texts = [4_000, 9_000, 70_000]
+                .map { count in
+                    String((0..<count).map { Character(UnicodeScalar(97 + UInt8($0 * 7 % 26))) })
+                }
+            try await server.expectKeptOrRefused(texts.map { .string($0) }, .text)
         },
         rule(
             "create.wide-number",

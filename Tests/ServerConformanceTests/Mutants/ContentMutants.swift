@@ -81,14 +81,7 @@ extension ServerMutant {
             return EmulatorResponse(500)
         },
         keepingLeftOut("text"), keepingLeftOut("number"), keepingLeftOut("date"),
-        asking(.datasync, "create.long-text", "cuts texts at 2,000 characters") { request in
-            guard request.method == "POST", case .object(var item) = request.json, let text = item["text"]?.string
-            else {
-                return
-            }
-            item["text"] = .string(String(text.prefix(2_000)))
-            request.json = .object(item)
-        },
+        cuttingTexts(at: 2_000), cuttingTexts(at: 4_000), cuttingTexts(at: 65_535),
         numbering("keeps numbers of 32 bits") { Double(Float($0)) },
         numbering("stops at the largest whole number of 32 bits") { min($0, 2_147_483_647) },
         numbering("keeps four digits behind the point") { ($0 * 10_000).rounded() / 10_000 },
@@ -110,6 +103,18 @@ extension ServerMutant {
                 try emulator.put(row.merging(["text": text]) { $1 })
             }
             return answer
+        }
+    }
+
+    /// A server that cuts texts when rows are made.
+    private static func cuttingTexts(at count: Int) -> ServerMutant {
+        asking(.datasync, "create.long-text", "cuts texts at \(count) characters") { request in
+            guard request.method == "POST", case .object(var item) = request.json, let text = item["text"]?.string
+            else {
+                return
+            }
+            item["text"] = .string(String(text.prefix(count)))
+            request.json = .object(item)
         }
     }
 

@@ -42,6 +42,13 @@ extension ServerMutant {
                     with: ""
                 )
         },
+        answering(.datasync, "query.in-many", "refuses lists of more than 100 members") { request, answer in
+            if request.members > 100 { answer = EmulatorResponse(400) }
+        },
+        asking(.datasync, "query.in-many", "takes no notice of members behind the 49th") { request in
+            guard request.members > 49, let filter = request["$filter"] else { return }
+            request["$filter"] = filter.split(separator: ",").prefix(49).joined(separator: ",") + ")"
+        },
         filtering(.datasync, "query.quotes", "does not know doubled quotes", "date''s", "date"),
         filtering(.datasync, "query.null", "takes ne null for eq null", " ne null", " eq null"),
         asking(.datasync, "query.scripts", "takes a plus for a space") { request in
@@ -128,6 +135,11 @@ extension ServerMutant {
             answer.changeLink { link in link.split(separator: "&").filter { !$0.contains("__") }.joined(separator: "&")
             }
         },
+        answering(.datasync, "page.walk-select", "forgets $select on the second page") { _, answer in
+            answer.changeLink { link in
+                link.split(separator: "&").filter { !$0.contains("select") }.joined(separator: "&")
+            }
+        },
         answering(.datasync, "page.walk-top", "forgets $top on the second page") { _, answer in
             answer.changeLink { link in
                 link.split(separator: "&").filter { !$0.contains("$top") }.joined(separator: "&")
@@ -173,6 +185,14 @@ extension ServerMutant {
             if let skip = request["$skip"].flatMap({ Int($0) }), skip >= 100 { request["$skip"] = "\(skip + 1_000)" }
         },
     ]
+}
+
+extension EmulatorRequest {
+    /// How many members the lists of the filter have, or none.
+    fileprivate var members: Int {
+        guard let filter = self["$filter"], filter.contains(" in (") else { return 0 }
+        return filter.split(separator: ",").count
+    }
 }
 
 extension EmulatorResponse {

@@ -49,6 +49,7 @@ extension ServerMutant {
                 request.with { if $0.method == "PATCH", isDeleted { $0.headers["If-Match"] = nil } }
             )
         },
+        firstContentMutant,
         answering(.datasync, "undelete.if-match", "sends no row with the 412 to a stale restoration") {
             request,
             answer in
@@ -88,6 +89,26 @@ extension ServerMutant {
             if request["$filter"]?.contains("deleted eq true") == true { request["__includedeleted"] = "true" }
         },
     ]
+
+    /// A server that brings a row back as it was made.
+    private static var firstContentMutant: ServerMutant {
+        let texts = RememberedTexts()
+        return ServerMutant(.azureMobileApps, "undelete.post", "brings rows back as they were before their updates") {
+            request,
+            emulator in
+            let answer = try await emulator.handle(request)
+            guard request.method == "POST", var row = answer.json.object, let id = row["id"]?.string else {
+                return answer
+            }
+            guard request.isRow else {
+                texts[id] = row["text"]
+                return answer
+            }
+            row["text"] = texts[id]
+            try emulator.put(row)
+            return answer.with { $0.json = .object(row) }
+        }
+    }
 
     /// A server that refuses what is done to a deleted row, and changes that row after it.
     private static func afterRefusal(

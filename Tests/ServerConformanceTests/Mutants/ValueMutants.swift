@@ -19,6 +19,9 @@ extension ServerMutant {
             guard name == "number", case .double(let number) = value else { return value }
             return .double(number.rounded(.towardZero))
         },
+        sending(.azureMobileApps, "patch.kept", "takes spaces off the texts of updates") { name, value in
+            name == "text" ? .string((value.string ?? "").trimmingCharacters(in: .whitespaces)) : value
+        },
         sending(.azureMobileApps, "patch.date-texts", "takes texts for dates that look like some") { _, value in
             value == "/Date(0)/" ? "1970-01-01T00:00:00Z" : value
         },

@@ -190,6 +190,14 @@ extension ServerMutant {
             }
             return answer
         },
+        ServerMutant(.datasync, "conditional.update-stale", "compares versions without regard to case") {
+            request,
+            emulator in
+            guard let tag = request.headers["If-Match"], let version = emulator.row(request.id)?["version"]?.string,
+                tag.lowercased() == "\"\(version.lowercased())\""
+            else { return try await emulator.handle(request) }
+            return try await emulator.handle(request.with { $0.headers["If-Match"] = "\"\(version)\"" })
+        },
         answering(.datasync, "conditional.update-stale-row", "sends no row with a 412") { _, answer in
             if answer.status == 412 { answer.body = Data() }
         },
