@@ -287,6 +287,8 @@ extension ItemMachine {
         if waiting.kind == .insert { waiting.kind = .update }
         waiting.rebase(onto: nil)
         waiting.baseVersion = version
+        // No version stands for the decision: it holds until the request that carries it out is answered.
+        waiting.isForced = version == nil
         change = waiting
         guard let version, waiting.kind != .delete else { return (.again(.done), .none) }
         return (.again(.done), .version(version))
