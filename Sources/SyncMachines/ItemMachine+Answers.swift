@@ -66,7 +66,8 @@ extension ItemMachine {
     }
 
     /// The server does not take what was inserted, not even as a deleted row, which was to keep the insert away: an insert with
-    /// this content that is still on its way will be refused as well, as a server judges what a row has before it makes one.
+    /// this content that is still on its way will be refused as well, as a server judges what a row has before it makes one. (What
+    /// depends on other rows, such as that a name is taken, does not count as such a refusal: they may be gone by then.)
     /// One that arrived while the content was still taken has made a row. So the row is looked up: that there is none, or a
     /// tombstone, ends the deletion, and the row that was made is known by its content, and deleted in its version.
     private mutating func tombstoneRefused(

@@ -204,8 +204,11 @@ extension PushAnswer {
     ///   - request: What was sent.
     fileprivate init(_ error: RemoteError, to request: ItemRequest<Record>) {
         switch error.code {
-        case .conflict where (request.isInsert || request.isNewTombstone) && error.isAboutAnotherColumn:
+        case .conflict where request.isInsert && error.isAboutAnotherColumn:
             self.init(.refused(provesNothingWasDone: true), error)
+        // That depends on other rows, and may be otherwise when the insert arrives that this was to keep away.
+        case .conflict where request.isNewTombstone && error.isAboutAnotherColumn:
+            self.init(.refused(provesNothingWasDone: false), error)
         case .conflict:
             let unfit = error.unfitCause.map { ItemAnswer<Record>.unfit(version: $0.serverRecord?.version) }
             self.init(error.serverRecord.map { .shown($0) } ?? unfit ?? .hidden, error)
