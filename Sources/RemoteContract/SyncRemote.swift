@@ -202,7 +202,12 @@ extension SyncRemote {
         guard let id = row.id.stringValue else {
             throw RemoteError(.invalidResponse, "The row has a number as its id.")
         }
-        try await delete(id, from: table, version: row.version)
+        do {
+            try await delete(id, from: table, version: row.version)
+        } catch var error as RemoteError {
+            error.wasPartlyDone = true
+            throw error
+        }
         return nil
     }
 }

@@ -42,6 +42,10 @@ extension ItemMachine {
             // Whatever it says by now: sent again, it would be stored once more.
             change?.state = .parked
             return (.parked, .none)
+        case .wouldShowTombstone:
+            withdraw(sent)
+            guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
+            return (.again(.tombstoneIsShown(filled: sent.request.filled(at: sent.editCounter))), .none)
         case .failed:
             change?.hasUnknownOutcome = true
             return (.unknown, .none)
@@ -202,6 +206,13 @@ extension ItemMachine {
             memory.replaced(by: shown.version)
             end(with: shown)
             return (.done, .server(shown))
+        }
+        let showing = waiting.sent.first { entry in
+            entry.showsTombstone && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
+        if let showing {
+            waiting.followShowing(showing, in: shown.version)
+            change = waiting
         }
         let isBase =
             waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
@@ -432,6 +443,14 @@ extension ItemMachine {
 }
 
 extension QueuedChange {
+    /// Takes note that a tombstone is shown as it was, in a version: what was to write it next names that, and may still
+    /// arrive.
+    fileprivate mutating func followShowing(_ showing: SentRequest<Row>, in version: Row.Version?) {
+        for entry in sent where entry.writesAfterShowing && entry.version == showing.version {
+            willSend(SentRequest(.update, content: entry.content, version: version))
+        }
+    }
+
     /// Whether it is to bring a row back that this device has deleted.
     fileprivate func takesBackDeletion(_ memory: ItemMemory<Row>) -> Bool {
         switch kind {
