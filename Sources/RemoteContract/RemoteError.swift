@@ -89,8 +89,13 @@ public struct RemoteError: Error, Sendable {
     /// Whether a web page with a status of 400 to 499 stood in place of the answer: it comes from something in front of the service.
     package var isWebPage = false
 
-    /// Whether a row that was to be brought back may be live with the content it was deleted with, as a step was lost.
-    package var mayHaveShownTombstone = false
+    /// Whether an earlier one of several requests of a change was carried out, and the row is no longer what it was: that a
+    /// later one was refused, or not sent, then proves nothing. False in a remote that leaves this out.
+    public var wasPartlyDone = false
+
+    /// Whether nothing was done because the next step would have brought a tombstone back with the content it was deleted with,
+    /// and whoever asked has not stored that this may happen; see ``TombstoneShowing``.
+    package var wouldShowTombstone = false
 
     /// Creates an error.
     public init(

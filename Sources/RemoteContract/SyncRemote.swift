@@ -202,7 +202,12 @@ extension SyncRemote {
         guard let id = row.id.stringValue else {
             throw RemoteError(.invalidResponse, "The row has a number as its id.")
         }
-        return try await confirmedDeletion(of: id, from: table, version: row.version)
+        do {
+            return try await confirmedDeletion(of: id, from: table, version: row.version)
+        } catch var error as RemoteError {
+            error.wasPartlyDone = true
+            throw error
+        }
     }
 
     /// Deletes a row, and looks it up where nothing but the row itself can tell whether it is deleted.

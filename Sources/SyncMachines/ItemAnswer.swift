@@ -14,6 +14,9 @@ package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
     case refused(provesNothingWasDone: Bool)
     /// The server has stored the row under another id: none of the inserts has made, or will make, a row with this one.
     case storedUnderAnotherID
+    /// Nothing was done: the server can only show the tombstone as it is before it gets another content, and that was not
+    /// stored as something that may happen.
+    case wouldShowTombstone
     /// The server failed; it may have been carried out.
     case failed
     /// There was no answer of the service; whether that proves that it was not done.

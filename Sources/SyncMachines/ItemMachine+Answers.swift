@@ -42,6 +42,10 @@ extension ItemMachine {
             // Whatever it says by now: sent again, it would be stored once more.
             change?.state = .parked
             return (.parked, .none)
+        case .wouldShowTombstone:
+            withdraw(sent)
+            guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
+            return (.again(.tombstoneIsShown(filled: sent.request.filled(at: sent.editCounter))), .none)
         case .failed:
             change?.hasUnknownOutcome = true
             return (.unknown, .none)
@@ -66,7 +70,8 @@ extension ItemMachine {
     }
 
     /// The server does not take what was inserted, not even as a deleted row, which was to keep the insert away: an insert with
-    /// this content that is still on its way will be refused as well, as a server judges what a row has before it makes one.
+    /// this content that is still on its way will be refused as well, as a server judges what a row has before it makes one. (What
+    /// depends on other rows, such as that a name is taken, does not count as such a refusal: they may be gone by then.)
     /// One that arrived while the content was still taken has made a row. So the row is looked up: that there is none, or a
     /// tombstone, ends the deletion, and the row that was made is known by its content, and deleted in its version.
     private mutating func tombstoneRefused(
@@ -202,6 +207,13 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
+        let showing = waiting.sent.first { entry in
+            entry.showsTombstone && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
+        if let showing {
+            waiting.followShowing(showing, in: shown.version)
+            change = waiting
+        }
         let isBase =
             waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
         // What was sent may still be carried out on this very row: nothing ends before it cannot.
@@ -287,6 +299,8 @@ extension ItemMachine {
         if waiting.kind == .insert { waiting.kind = .update }
         waiting.rebase(onto: nil)
         waiting.baseVersion = version
+        // No version stands for the decision: it holds until the request that carries it out is answered.
+        waiting.isForced = version == nil
         change = waiting
         guard let version, waiting.kind != .delete else { return (.again(.done), .none) }
         return (.again(.done), .version(version))
@@ -429,6 +443,14 @@ extension ItemMachine {
 }
 
 extension QueuedChange {
+    /// Takes note that a tombstone is shown as it was, in a version: what was to write it next names that, and may still
+    /// arrive.
+    fileprivate mutating func followShowing(_ showing: SentRequest<Row>, in version: Row.Version?) {
+        for entry in sent where entry.writesAfterShowing && entry.version == showing.version {
+            willSend(SentRequest(.update, content: entry.content, version: version))
+        }
+    }
+
     /// Whether it is to bring a row back that this device has deleted.
     fileprivate func takesBackDeletion(_ memory: ItemMemory<Row>) -> Bool {
         switch kind {

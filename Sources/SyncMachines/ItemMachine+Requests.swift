@@ -35,6 +35,17 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
+    /// Whether it may have a tombstone be live for a moment, or for longer when it is interrupted, with the content that the
+    /// tombstone has, where a server can only show it before it is written.
+    var mayShowTombstone: Bool {
+        if case .tombstone(_, let version) = self { version != nil } else { brings }
+    }
+
+    /// When the tombstone that it brings back got its content, if that takes a request of its own.
+    func filled(at editCounter: Int64) -> Int64? {
+        if case .update(_, _, restoring: true) = self { editCounter } else { nil }
+    }
+
     /// Whether it asks for a row that is there, or changes one.
     var isOfRow: Bool {
         switch self {
@@ -62,6 +73,13 @@ package struct RequestUnderWay<Row: MachineRow>: Hashable, Sendable {
     package var sentBefore: [SentRequest<Row>]
     /// Whether the change had sent anything before this attempt.
     package var wasSentBefore: Bool
+    /// That the tombstone may be shown as it is, where the change remembers that as well.
+    var showing: SentRequest<Row>?
+    /// Whether it may show a tombstone as it is: that is remembered, or there is none.
+    package var mayShowTombstone = true
+
+    /// What is remembered of this attempt.
+    var entries: [SentRequest<Row>] { [showing, request.entry].compactMap(\.self) }
 }
 
 /// What this push has found out about the server's row so far.
@@ -72,6 +90,20 @@ package enum LookUp: Hashable, Sendable {
     case done
     /// It is a tombstone with the content that was to be brought back when the change had been edited so often.
     case tombstoneFilled(editCounter: Int64)
+    /// It is a tombstone that the server can only show as it is before it gets another content; and when the change had been
+    /// edited so often, it has that content already, as far as that takes a request of its own.
+    case tombstoneIsShown(filled: Int64?)
+
+    /// Whether it is a tombstone with the content that was to be brought back when the change had been edited so often.
+    fileprivate func isFilled(_ editCounter: Int64) -> Bool {
+        switch self {
+        case .tombstoneFilled(let filled): filled == editCounter
+        case .tombstoneIsShown(let filled): filled == editCounter
+        case .notDone, .done: false
+        }
+    }
+
+    fileprivate var showsTombstone: Bool { if case .tombstoneIsShown = self { true } else { false } }
 }
 
 // What is sent.
@@ -92,22 +124,19 @@ extension ItemMachine {
         guard let waiting = change, let request = request(for: waiting, row, lookUp, restoresInSteps) else {
             return nil
         }
-        if let entry = request.entry { change?.willSend(entry) }
-        return RequestUnderWay(
+        let showing = waiting.showing(request)
+        // Once it may have happened, it may happen again.
+        let isShown = showing.map { lookUp.showsTombstone || waiting.sent.contains($0) } ?? false
+        let underWay = RequestUnderWay(
             request: request,
             editCounter: waiting.editCounter,
             sentBefore: waiting.sent,
-            wasSentBefore: waiting.wasSent
+            wasSentBefore: waiting.wasSent,
+            showing: isShown ? showing : nil,
+            mayShowTombstone: showing == nil || isShown
         )
-    }
-
-    /// Takes note that what was to bring a tombstone back may have shown it as it was, and have been lost before it gave it
-    /// another content.
-    package mutating func mayHaveShown(_ sent: RequestUnderWay<Row>) {
-        guard sent.request.brings, let base = change?.base, base.isDeleted, let version = change?.baseVersion,
-            sent.request.entry?.version == version
-        else { return }
-        change?.willSend(SentRequest(.restore, content: base, version: version))
+        for entry in underWay.entries { change?.willSend(entry) }
+        return underWay
     }
 
     /// What a dropped change has sent counts as sent by the one that waits.
@@ -169,7 +198,7 @@ extension ItemMachine {
             // What was to be shown once has its content. To fill it again would leave two ways in which a tombstone can have
             // this content: because of that, or because the row was shown and somebody has deleted it since.
             let isFilled =
-                lookUp == .tombstoneFilled(editCounter: waiting.editCounter)
+                lookUp.isFilled(waiting.editCounter)
                 || waiting.sent.contains(SentRequest(.restore, content: row, version: waiting.baseVersion))
             if waiting.restores, restoresInSteps, !isFilled, let version = waiting.baseVersion {
                 return .fillTombstone(row, version: version)
@@ -177,9 +206,10 @@ extension ItemMachine {
             return .update(row, version: waiting.baseVersion, restoring: waiting.restores)
         case .delete:
             if waiting.base?.isDeleted == true, let version = waiting.baseVersion {
-                let restore = waiting.sent.last { $0.kind == .restore && $0.version == version }
+                let restores = waiting.sent.filter { $0.kind == .restore && $0.version == version }
                 // Where writing a tombstone takes two requests the row is live between them: not without need, and with what
                 // may be there anyway. With the content of the tombstone it might be somebody else who has brought it back.
+                let restore = restores.last { !$0.showsTombstone } ?? restores.last
                 return restore.map { .tombstone($0.content ?? waiting.base, version: version) } ?? .lookUp
             }
             if let version = waiting.baseVersion { return .delete(version: version) }
@@ -193,6 +223,14 @@ extension ItemMachine {
 }
 
 extension QueuedChange {
+    /// That a request shows the tombstone that it is based on as it is; nil where it is based on none.
+    fileprivate func showing(_ request: ItemRequest<Row>) -> SentRequest<Row>? {
+        guard request.mayShowTombstone, let base, base.isDeleted, let version = baseVersion,
+            request.entry?.version == version
+        else { return nil }
+        return SentRequest(.restore, content: base, version: version)
+    }
+
     /// Whether it is an insert, or takes one away that has left.
     fileprivate var isOfNewRow: Bool {
         guard kind == .delete else { return kind == .insert }

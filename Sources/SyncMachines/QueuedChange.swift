@@ -118,8 +118,9 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
 
     /// Forgets what was remembered of a request that has not left, or was certainly not carried out.
     package mutating func didNotLeave(_ request: RequestUnderWay<Row>) {
-        guard let entry = request.request.entry, !request.sentBefore.contains(entry) else { return }
-        sent.removeAll { $0 == entry }
+        let entries = request.entries.filter { !request.sentBefore.contains($0) }
+        guard !entries.isEmpty else { return }
+        sent.removeAll { entries.contains($0) }
         if sent.isEmpty { wasSent = request.wasSentBefore }
     }
 

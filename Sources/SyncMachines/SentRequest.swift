@@ -5,7 +5,8 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         case insert = 0
         case update = 1
         case delete = 2
-        /// Brings a deleted row back.
+        /// Brings a deleted row back. With a tombstone as its content it is a step that shows the row as it was, before
+        /// another one gives it its content.
         case restore = 3
         /// Makes sure that there is a tombstone.
         case tombstone = 4
@@ -51,6 +52,17 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
 
     /// Whether it makes a row that is live.
     var writesRow: Bool { kind == .insert || kind == .update || kind == .restore }
+
+    /// Whether it is a step that shows a tombstone as it is, before another one writes it.
+    var showsTombstone: Bool { kind == .restore && content?.isDeleted ?? false }
+
+    /// Whether it writes a tombstone, or brings it back, for which the tombstone may have to be shown before.
+    var writesAfterShowing: Bool {
+        switch kind {
+        case .restore, .fill, .tombstone: version != nil && content.map { !$0.isDeleted } ?? false
+        case .insert, .update, .delete, .none: false
+        }
+    }
 
     /// Whether it deletes.
     var deletes: Bool { kind == .delete || kind == .tombstone }

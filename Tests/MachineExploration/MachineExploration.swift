@@ -20,7 +20,7 @@ struct MachineExploration {
             guard let bounds = Bounds(words: arguments) else {
                 print(
                     """
-                    Bounds are words: edits=2 faults=1 discards=1 keeps=0 touches=1 new editor steps hidden limit=9, \
+                    Bounds are words: edits=2 faults=1 discards=1 keeps=0 touches=1 new editor steps shown hidden limit=9, \
                     and alone removals=1.
                     """
                 )

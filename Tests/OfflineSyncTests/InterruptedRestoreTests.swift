@@ -2,7 +2,6 @@ import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import SyncContract
-import Synchronization
 import Testing
 
 private struct Cut: Error {}
@@ -208,78 +207,6 @@ struct InterruptedRestoreTests {
             let report = try await laptop.context.push()
             #expect(report.conflicts.isEmpty && report.failures.isEmpty && report.pushed == 1)
             #expect(world.onServer() == (text.map { ["a": $0] } ?? [:]))
-        }
-    }
-}
-
-/// Version 4 of the Node server changes no tombstone: it is shown, gets its content, is deleted and shown again. What loses one
-/// of these requests leaves a row with its old content.
-@Suite("Bringing a row back on a server that hides tombstones, interrupted")
-struct InterruptedRestoreOfHiddenTests {
-    /// The laptop brings back a row that it has deleted, and one of the requests that write is lost, or its answer.
-    private func losing(
-        _ number: Int,
-        _ isAnswerLost: Bool,
-        _ body: (SyncWorld, SyncWorld.Device) async throws -> Void
-    ) async throws {
-        let (isOn, count) = (Switch(), Counter())
-        try await SyncWorld.with(
-            .azureMobileApps,
-            edition: .node4,
-            answeringLaptop: SyncWorld.StandIn { request, emulator in
-                let isLost = isOn.isOn && request.method != "GET" && count.next() == number
-                if isLost, !isAnswerLost { throw Cut() }
-                let answer = try await emulator.handle(request)
-                if isLost { throw Cut() }
-                return answer
-            }
-        ) { world in
-            let (context, table) = (world.laptop.context, world.laptop.table)
-            try await table.insert(["text": "old", "complete": false], id: "a")
-            _ = try await context.push()
-            try await table.delete("a")
-            _ = try await context.push()
-            try await table.insert(["text": "new", "complete": false], id: "a")
-            isOn.isOn = true
-            #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
-            isOn.isOn = false
-            try await body(world, world.laptop)
-        }
-    }
-
-    @Test("meets no conflict with itself", arguments: 1...6, [false, true])
-    func noConflict(_ number: Int, _ isAnswerLost: Bool) async throws {
-        try await losing(number, isAnswerLost) { world, laptop in
-            let report = try await laptop.context.push()
-            #expect(report.conflicts.isEmpty && report.failures.isEmpty)
-            #expect(try await laptop.context.operations().isEmpty)
-            #expect(world.onServer() == ["a": "new"])
-            #expect(try await laptop.texts() == ["a": "new"])
-        }
-    }
-
-    @Test("is in conflict with what somebody else has written to the row meanwhile", arguments: [false, true])
-    func others(_ isAnswerLost: Bool) async throws {
-        // The row is shown by the third one.
-        try await losing(isAnswerLost ? 3 : 4, isAnswerLost) { world, laptop in
-            try await world.phone.pull()
-            try #require(try await world.phone.texts() == ["a": "old"])
-            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            _ = try await world.phone.context.push()
-            #expect(try await laptop.context.push().conflicts.count == 1)
-            #expect(try await laptop.onlyError().serverItem?["text"] == "theirs")
-            #expect(world.onServer() == ["a": "theirs"])
-        }
-    }
-}
-
-private final class Counter: Sendable {
-    private let count = Mutex(0)
-
-    func next() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
         }
     }
 }

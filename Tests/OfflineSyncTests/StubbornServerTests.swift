@@ -63,6 +63,42 @@ struct StubbornServerTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    /// Whether a name is taken depends on other rows: when the insert arrives at last, it may be free.
+    @Test("the deletion of a row that may still arrive, because a column has to be unique, is not told as done")
+    func deletionOfAnInsertWithATakenName() async throws {
+        server.script = { _ in throw RemoteError(.unreachable, "no answer") }
+        try await table.insert(["text": "bread"], id: "b")
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+        try await table.delete("b")
+        server.script = { _ in throw RemoteError(.conflict, "the name is taken", status: 409) }
+        let report = try await context.push()
+        #expect(report.failures.map(\.message) == ["the name is taken"] && report.pushed == 0)
+        #expect(try await context.operations().map(\.kind) == [.delete])
+        // The name is free, and the insert arrives.
+        server.change("b", "bread")
+        server.script = { _ in }
+        try await context.resolve(try #require(try await context.operationErrors().first), with: .keepMine)
+        #expect(try await context.push().pushed == 1)
+        #expect(server.texts == ["a": "milk"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("and it can be given up, which leaves what arrives to the server")
+    func givenUpDeletionOfAnInsertWithATakenName() async throws {
+        server.script = { _ in throw RemoteError(.unreachable, "no answer") }
+        try await table.insert(["text": "bread"], id: "b")
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+        try await table.delete("b")
+        server.script = { _ in throw RemoteError(.conflict, "the name is taken", status: 409) }
+        for _ in 1...2 {
+            #expect(try await context.push().failures.count == 1)
+            try await context.resolve(try #require(try await context.operationErrors().first), with: .takeServer)
+        }
+        #expect(try await context.operations().isEmpty)
+        #expect(try await context.operationErrors().isEmpty)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
     @Test("because others write the row each time, is asked six times, and the report tells of the change")
     func overtaken() async throws {
         // Nobody changes anything that the app knows of, so that this is no conflict.

@@ -12,6 +12,7 @@ private final class MisfitServer: SyncRemote {
         var rows: [String: Record] = [:]
         var unfit: Set<String> = []
         var version = 0
+        var isUnavailable = false
     }
 
     private let state = Mutex(State())
@@ -28,6 +29,12 @@ private final class MisfitServer: SyncRemote {
 
     var texts: [String: String] {
         state.withLock { $0.rows.mapValues { $0["text"]?.stringValue ?? "" } }
+    }
+
+    /// Whether it takes no changes for now.
+    var isUnavailable: Bool {
+        get { state.withLock { $0.isUnavailable } }
+        set { state.withLock { $0.isUnavailable = newValue } }
     }
 
     /// Somebody else writes a row that does not fit the table here.
@@ -87,6 +94,7 @@ private final class MisfitServer: SyncRemote {
     private func write(_ record: Record, isUnchanged: (Record?) -> Bool) throws -> Record {
         let id = record.id.stringValue ?? ""
         return try state.withLock { state in
+            if state.isUnavailable { throw RemoteError(.throttled, "later", status: 503) }
             guard isUnchanged(state.rows[id]) else {
                 let isUnfit = state.unfit.contains(id)
                 throw RemoteError(
@@ -162,6 +170,17 @@ struct UnfitUnversionedTests {
         try await context.resolve(error, with: .keepMine)
         try await expectEnd(change == .delete ? [:] : ["a": "mine"], server, context)
         #expect(try await table.read("a")?["text"] == (change == .delete ? nil : "mine"))
+    }
+
+    @Test("go over them as was decided also when the server takes no changes at first", arguments: Change.allCases)
+    func keepMineLater(_ change: Change) async throws {
+        let server = MisfitServer(hasVersions: true)
+        let (context, _, error) = try await conflict(change, server)
+        try await context.resolve(error, with: .keepMine)
+        server.isUnavailable = true
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+        server.isUnavailable = false
+        try await expectEnd(change == .delete ? [:] : ["a": "mine"], server, context)
     }
 
     @Test("go over them with other content", arguments: Change.allCases, [true, false])

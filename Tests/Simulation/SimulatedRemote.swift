@@ -77,13 +77,16 @@ struct SimulatedRemote: SyncRemote {
         return said
     }
 
-    /// What refuses a row for its content refuses every request with it, however late; chance here does not, and what it refuses
-    /// is told as too large.
+    /// What refuses a row for its content refuses every insert with it, however late; what is refused because of other rows is
+    /// told in another way.
     func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
         do {
             return try await tombstone(record, in: table, version: version)
-        } catch let error as RemoteError where error.status == 400 || error.status == 422 {
-            throw RemoteError(.refused, error.message, status: 413)
+        } catch let error as RemoteError where (error.status == 400 || error.status == 422) && !error.wasPartlyDone {
+            if version == nil {
+                world.forgetLateInserts(of: life.names.fromWire(record, isWhole: true), in: table.name)
+            }
+            throw error
         }
     }
 
@@ -96,7 +99,12 @@ struct SimulatedRemote: SyncRemote {
         }
         // There is no word for a row that is made as a deleted one.
         let row = try await inserted(record, into: table)
-        _ = try await delete(record.id.stringValue ?? "", from: table, version: row.version)
+        do {
+            _ = try await delete(record.id.stringValue ?? "", from: table, version: row.version)
+        } catch var error as RemoteError {
+            error.wasPartlyDone = true
+            throw error
+        }
         return nil
     }
 

@@ -159,6 +159,14 @@ extension World {
         _ = carryOut(message)
     }
 
+    /// No insert of a row with a content arrives any more.
+    func forgetLateInserts(of row: Record, in table: String) {
+        lateRequests.removeAll { message in
+            guard message.table == table, case .insert(let late) = message.request else { return false }
+            return late.id == row.id && late.fields == row.fields
+        }
+    }
+
     private func carryOut(
         _ message: Message,
         stamp: Int64? = nil,

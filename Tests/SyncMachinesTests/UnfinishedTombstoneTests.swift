@@ -72,22 +72,101 @@ struct UnfinishedTombstoneTests {
         #expect(outcome == .again(.done) && write?.request == .update(shown, version: 1, restoring: false))
     }
 
+    /// The tombstone can only be shown as it is before it is written, and whether that has happened is not known.
+    private func shown(isStored: Bool = true) throws -> TestItem {
+        var item = try filling()
+        let again = item.machine.prepare(item.row, restoresInSteps: true)
+        #expect(again?.mayShowTombstone == false)
+        guard isStored else { return item }
+        let outcome = item.receive(.wouldShowTombstone, to: again)
+        #expect(outcome == .again(.tombstoneIsShown(filled: nil)))
+        let showing = item.machine.prepare(item.row, after: .tombstoneIsShown(filled: nil), restoresInSteps: true)
+        #expect(showing?.request == again?.request && showing?.mayShowTombstone == true)
+        // It is cut off: nobody says so.
+        return item
+    }
+
     @Test(
         "that may have been brought back with its old content is no conflict, and gets the new one",
         arguments: [true, false]
     )
-    func halfRestored(_ isKnown: Bool) throws {
-        var item = try filling()
+    func halfRestored(_ isStored: Bool) throws {
+        var item = try shown(isStored: isStored)
         let again = item.machine.prepare(item.row, restoresInSteps: true)
-        if isKnown, let again { item.machine.mayHaveShown(again) }
+        #expect(again?.mayShowTombstone == isStored, "what may have happened may happen again")
         let shown = TestRow(content: "a", version: 3)
         let outcome = item.receive(.shown(shown), to: again)
-        #expect(outcome == (isKnown ? .again(.done) : .conflict(shown)))
-        guard isKnown else { return }
+        #expect(outcome == (isStored ? .again(.done) : .conflict(shown)))
+        guard isStored else { return }
         let write = item.machine.prepare(item.row, after: .done, restoresInSteps: true)
         #expect(write?.request == .update(TestRow(content: "b", version: 3), version: 3, restoring: false))
         let end = item.receive(.taken(TestRow(content: "b", version: 4)), to: write)
         #expect(end == .done)
+    }
+
+    @Test("that was brought back with its old content may still get the first new one, and that is no conflict")
+    func lateContent() throws {
+        for content in ["c", "a"] {
+            var item = try shown()
+            // Also when the newest content is the old one: it must not be lost to a late one.
+            try item.update(content)
+            let outcome = item.receive(
+                .shown(TestRow(content: "a", version: 3)),
+                to: item.machine.prepare(item.row, restoresInSteps: true)
+            )
+            #expect(outcome == .again(.done))
+            let write = item.send(.done)
+            #expect(write?.request == .update(TestRow(content: content, version: 3), version: 3, restoring: false))
+            #expect(item.receive(.shown(TestRow(content: "b", version: 4)), to: write) == .again(.done))
+            let last = item.send(.done)
+            #expect(last?.request == .update(TestRow(content: content, version: 4), version: 4, restoring: false))
+        }
+    }
+
+    @Test("that was certainly not brought back leaves nothing to be known by")
+    func notShown() throws {
+        for answer in [ItemAnswer<TestRow>.refused(provesNothingWasDone: true), .aborted(provesNothingWasDone: true)] {
+            var item = try filling()
+            let before = item.change?.sent
+            item.receive(.wouldShowTombstone, to: item.machine.prepare(item.row, restoresInSteps: true))
+            #expect(item.change?.sent == before)
+            let showing = item.machine.prepare(item.row, after: .tombstoneIsShown(filled: nil), restoresInSteps: true)
+            item.receive(answer, to: showing)
+            #expect(item.change?.sent == before)
+        }
+    }
+
+    @Test("that has its content is not filled once more because it is shown before")
+    func shownFilled() throws {
+        var item = try filling()
+        let filled = TestRow(content: "b", version: 3, isDeleted: true)
+        item.receive(.taken(filled), to: item.machine.prepare(item.row, restoresInSteps: true))
+        guard let count = item.change?.editCounter else { return }
+        let restore = item.machine.prepare(item.row, after: .tombstoneFilled(editCounter: count), restoresInSteps: true)
+        let outcome = item.receive(.wouldShowTombstone, to: restore)
+        #expect(outcome == .again(.tombstoneIsShown(filled: count)))
+        let again = item.machine.prepare(item.row, after: .tombstoneIsShown(filled: count), restoresInSteps: true)
+        #expect(again?.request == restore?.request && again?.mayShowTombstone == true)
+    }
+
+    @Test("is written anew, when it was deleted again, with what was to be brought back and not with what it was")
+    func deletedAgain() throws {
+        // One request brings it back, or shows it as it was at first.
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        let deleted = TestRow(content: "a", version: 2, isDeleted: true)
+        item.receive(.shown(deleted), to: item.send())
+        item.apply(item.machine.keepMine(.row(deleted)))
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send(.tombstoneIsShown(filled: nil)))
+        try item.delete()
+        let tombstone = item.send()
+        #expect(tombstone?.request == .tombstone(TestRow(content: "b", version: 2), version: 2))
+        #expect(tombstone?.mayShowTombstone == true)
+        // With the content of the tombstone it may be somebody else who has brought it back; there is nothing else.
+        var filled = try shown()
+        try filled.delete()
+        #expect(filled.send()?.request == .tombstone(TestRow(content: "a", version: 2, isDeleted: true), version: 2))
     }
 
     @Test("that somebody else has brought back with other content is a conflict")

@@ -29,6 +29,36 @@ struct UnfitServerRowTests {
         #expect(item.change == nil && item.machine.needsRow != deletes)
     }
 
+    @Test(
+        "is gone over as was decided when it names no version, also by the push after one that was cut off",
+        arguments: [false, true]
+    )
+    func keepMineUnversioned(_ deletes: Bool) throws {
+        var item = TestItem(base)
+        if deletes { try item.delete() } else { try item.update("b") }
+        #expect(item.receive(.unfit(version: nil), to: item.send()) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        for isCut in [true, true, false] {
+            let lookUp = item.send()
+            #expect(lookUp?.request == .lookUp)
+            #expect(item.receive(.unfit(version: nil), to: lookUp) == .again(.done))
+            let write = item.send(.done)
+            #expect(
+                write?.request
+                    == (deletes
+                        ? .delete(version: nil)
+                        : .update(TestRow(content: "b", version: 1), version: nil, restoring: false))
+            )
+            guard !isCut else {
+                #expect(item.receive(.aborted(provesNothingWasDone: false), to: write) == .waits)
+                continue
+            }
+            // It was answered, and once is what was decided.
+            #expect(item.receive(.unfit(version: nil), to: write) == .hiddenConflict)
+        }
+        #expect(item.change?.isForced == false)
+    }
+
     @Test("is left to the server, and asked for, when that is decided")
     func takeServer() throws {
         var item = TestItem(base)

@@ -8,18 +8,10 @@ extension DatasyncRemote {
     /// the row came back with the content already; the predecessor answers the POST with 405. It takes a PATCH that says
     /// `"deleted": false`, in both protocols.
     func restore(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record {
-        do {
-            return try await restoreInSteps(record, in: table, version: version)
-        } catch var error as RemoteError {
-            error.mayHaveShownTombstone = wire.hidesDeletedRows && !error.wasNotSent
-            throw error
-        }
-    }
-
-    private func restoreInSteps(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record {
         let id = try record.serverID(in: table)
         var change = try wire.update(record, in: table, version: version, restoring: true)
         if let undelete = wire.restore(id, in: table, version: version) {
+            try TombstoneShowing.check(table: table.name)
             let response = try await exchange(undelete)
             if response.status == 405 {
                 let change = try wire.restoringChange(record, in: table, version: version)
@@ -29,7 +21,7 @@ extension DatasyncRemote {
             // A tombstone that was written anew with the content: nobody has seen another one.
             guard table.isChanged(by: record, restored) else { return restored }
             if version != nil { change.ifMatch = restored.version }
-            return try await afterRequest { try await write(change, of: record, in: table) }
+            return try await afterChange { try await write(change, of: record, in: table) }
         }
         let response = try await exchange(change)
         guard response.mapping == .gone else {
@@ -61,6 +53,7 @@ extension DatasyncRemote {
             throw try await conflictByLookup(id, in: table, by: refusal)
         case 400, 500:
             // The server does not take a column, or a null. Nothing was changed.
+            try TombstoneShowing.check(table: table.name)
             let undelete = WireRequest(
                 method: .patch,
                 table: table.name,
@@ -77,11 +70,13 @@ extension DatasyncRemote {
             restored = try await step { try await written(record, in: table, over: version, by: response) }
         }
         guard !restored.isDeleted else { return restored }
-        return try await write(
-            try wire.update(record, in: table, version: restored.version ?? version, restoring: false),
-            of: record,
-            in: table
-        )
+        return try await afterChange {
+            try await write(
+                try wire.update(record, in: table, version: restored.version ?? version, restoring: false),
+                of: record,
+                in: table
+            )
+        }
     }
 }
 

@@ -17,7 +17,7 @@ extension DatasyncRemote {
             let created = try await step {
                 try await create(record, in: table, by: try wire.insertTombstone(record, into: table))
             }
-            return try await afterRequest { try await tombstone(of: created, in: table) }
+            return try await afterChange { try await tombstone(of: created, in: table) }
         }
         let response = try await exchange(try wire.updateTombstone(record, in: table, version: version))
         let isHidden = response.mapping == .gone || wire.hidesDeletedRows && response.mapping == .failure(.notFound)
@@ -27,7 +27,7 @@ extension DatasyncRemote {
                     ? try await restoreHidden(record, in: table, version: version, after: response)
                     : try await written(record, in: table, over: version, by: response)
             }
-            return try await tombstone(of: row, in: table)
+            return try await afterChange { try await tombstone(of: row, in: table) }
         }
     }
 

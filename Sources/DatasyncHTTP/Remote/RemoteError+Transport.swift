@@ -47,6 +47,18 @@ extension DatasyncRemote {
     }
 }
 
+extension DatasyncRemote {
+    /// Does what follows a request that has changed the row. What goes wrong then says nothing of what was done before.
+    func afterChange<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await afterRequest(body)
+        } catch var error as RemoteError {
+            error.wasPartlyDone = true
+            throw error
+        }
+    }
+}
+
 extension TransportError {
     /// Whether sending the request again at once does no harm and may help.
     ///

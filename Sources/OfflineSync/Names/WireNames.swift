@@ -121,7 +121,8 @@ struct WireNames: Sendable {
             exchange: error.exchange
         )
         named.isWebPage = error.isWebPage
-        named.mayHaveShownTombstone = error.mayHaveShownTombstone
+        named.wasPartlyDone = error.wasPartlyDone
+        named.wouldShowTombstone = error.wouldShowTombstone
         return named
     }
 

@@ -74,12 +74,6 @@ struct AnswerRecorder: Sendable {
         }
         let local = try transaction.record(.string(current.itemID), in: table.name)
         let row = local.map(table.withoutLocalColumns)
-        if answer.error?.mayHaveShownTombstone == true {
-            switch answer.answer {
-            case .failed, .aborted(provesNothingWasDone: false): item.machine.mayHaveShown(underWay)
-            default: break
-            }
-        }
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
         if case .unknown = outcome {
             item.failed(status: answer.error?.status, ofLookUp: underWay.request == .lookUp)
@@ -135,7 +129,9 @@ struct AnswerRecorder: Sendable {
             answer.answer = .taken(try translation.incoming(row, as: sent.itemID, &transaction))
         case .shown(let row):
             answer.answer = .shown(try translation.incoming(row, as: sent.itemID, &transaction))
-        case .taken(nil), .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .failed, .aborted: break
+        case .taken(nil), .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .wouldShowTombstone, .failed,
+            .aborted:
+            break
         }
         return answer
     }

@@ -21,7 +21,7 @@ struct ForbiddenOperations {
             return nil
         // Not sent, or not answered by the service.
         case .refused where answer.error?.status == nil: return []
-        case .aborted: return []
+        case .aborted, .wouldShowTombstone: return []
         case .taken, .shown, .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .failed:
             hasOtherAnswers = true
             defer { held = [] }

@@ -59,6 +59,8 @@ struct InFlightOperation: Sendable {
     var written: WrittenOperation? { prepared.written }
     /// Nil when there is no row to send.
     var underWay: RequestUnderWay<Record>? { prepared.underWay }
+    /// Whether it is stored that a tombstone may be shown as it is for this.
+    var mayShowTombstone: Bool { prepared.underWay?.mayShowTombstone ?? true }
     /// The same in the server's ids.
     var outgoing: OutgoingRequest? { prepared.outgoing }
     /// The numbers of the inserts that have to be answered first, because the row refers to theirs.

@@ -24,7 +24,9 @@ extension RequestSender {
         precondition(operations.count == batch.count, "what does not go in batches is sent alone")
         var results: [Result<RemoteOperationAnswer, any Error>]
         do {
-            results = try await remote.send(operations)
+            results = try await TombstoneShowing.$isStored.withValue(batch.allSatisfy(\.mayShowTombstone)) {
+                try await remote.send(operations)
+            }
             if results.count != batch.count {
                 let message = "The remote has not said of every change of a batch what became of it."
                 throw RemoteError(.invalidResponse, message)

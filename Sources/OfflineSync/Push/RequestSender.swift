@@ -45,7 +45,9 @@ struct RequestSender: Sendable {
         }
         let send = {
             try await judge(outgoing.request, in: inFlight.table) {
-                try await self.send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
+                try await TombstoneShowing.$isStored.withValue(inFlight.mayShowTombstone) {
+                    try await self.send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
+                }
             }
         }
         return try await reconsider(try await send(), to: inFlight, sendingAgain: send)
@@ -204,8 +206,12 @@ extension PushAnswer {
     ///   - request: What was sent.
     fileprivate init(_ error: RemoteError, to request: ItemRequest<Record>) {
         switch error.code {
-        case .conflict where (request.isInsert || request.isNewTombstone) && error.isAboutAnotherColumn:
+        case _ where error.wouldShowTombstone: self.init(.wouldShowTombstone, error)
+        case .conflict where request.isInsert && error.isAboutAnotherColumn:
             self.init(.refused(provesNothingWasDone: true), error)
+        // That depends on other rows, and may be otherwise when the insert arrives that this was to keep away.
+        case .conflict where request.isNewTombstone && error.isAboutAnotherColumn:
+            self.init(.refused(provesNothingWasDone: false), error)
         case .conflict:
             let unfit = error.unfitCause.map { ItemAnswer<Record>.unfit(version: $0.serverRecord?.version) }
             self.init(error.serverRecord.map { .shown($0) } ?? unfit ?? .hidden, error)
@@ -295,10 +301,10 @@ extension RemoteError {
         }
     }
 
-    /// Whether the request did nothing and never will: it was not sent, or refused. Who forbids a request, or finds it too large, may stand in front
+    /// Whether the request did nothing and never will: it was not sent, or refused, in all its steps. Who forbids a request, or finds it too large, may stand in front
     /// of the server and have let an earlier copy of it pass.
     var provesNothingWasDone: Bool {
-        guard code != .notTheService, !isWebPage else { return false }
+        guard code != .notTheService, !isWebPage, !wasPartlyDone else { return false }
         return switch status {
         case nil: wasNotSent || code == .invalidRequest
         case 403, 408, 413, 429: false

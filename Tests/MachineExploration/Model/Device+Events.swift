@@ -26,6 +26,7 @@ extension Device {
         case .failed: end(with: .failed)
         case .refused: end(with: .refused(provesNothingWasDone: true))
         case .refusedByGateway: end(with: .refused(provesNothingWasDone: false))
+        case .wouldShow: end(with: .wouldShowTombstone)
         case .die: die()
         case .requestPage: request(event.row, isLookUp: false)
         case .lookUpRow: request(event.row, isLookUp: true)

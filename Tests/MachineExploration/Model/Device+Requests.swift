@@ -21,6 +21,10 @@ extension Device {
             known.insert(.touch)
         case .lookUp: break
         }
+        // What somebody else brings back as it was may be taken for that.
+        for entry in machine.change?.sent ?? [] where entry.kind == .restore {
+            if let content = entry.content, content.isDeleted { values.insert(.row(content.content)) }
+        }
         let message = Message(sent.request, from: side, history: known, tip: tip, values: values)
         slot = .ready(sent, message)
         return Consequence()

@@ -89,8 +89,12 @@ struct Device: Hashable {
         let counter = machine.change?.editCounter ?? 0
         switch slot {
         case .free:
-            if case .tombstoneFilled(let filled) = lookUp {
+            switch lookUp {
+            case .tombstoneFilled(let filled):
                 lookUp = filled == counter ? .tombstoneFilled(editCounter: 0) : .done
+            case .tombstoneIsShown(let filled?):
+                lookUp = .tombstoneIsShown(filled: filled == counter ? 0 : nil)
+            case .tombstoneIsShown(nil), .notDone, .done: break
             }
             machine.change?.editCounter = 0
         case .ready(var sent, let message):
@@ -116,7 +120,7 @@ struct DeviceEvent: Hashable {
         case keepMine, keepMerged, deleteInstead, takeServer, retry
         case openEditor, saveEditor
         case prepare, sendAgain, answered, record
-        case noAnswer, notDone, failed, refused, refusedByGateway, die
+        case noAnswer, notDone, failed, refused, refusedByGateway, wouldShow, die
         case requestPage, lookUpRow, applyPage
     }
 

@@ -18,6 +18,7 @@ struct DeviceTable {
         var isReading = false
         var isHeldInEditor = false
         var isMidPush = false
+        var mayShow = true
         var token: UInt8 = 0
         var row: UInt32?
         var written: ModelRow.Content = 0
@@ -70,7 +71,9 @@ extension DeviceTable.Facts {
     init(_ device: Device) {
         switch device.slot {
         case .free: break
-        case .ready(_, let message): (slot, self.message) = (.ready, message)
+        case .ready(let sent, let message):
+            (slot, self.message) = (.ready, message)
+            mayShow = sent.mayShowTombstone
         case .again(_, let message): (slot, self.message) = (.again, message)
         case .answered(_, let message, _): (slot, self.message) = (.answered, message)
         }

@@ -45,6 +45,14 @@ struct Message: Hashable {
     var values: Values { Values(rawValue: UInt8(bits >> 26 & 31)) }
     var device: Side { bits >> 31 == 0 ? .a : .b }
 
+    /// Whether it may show a tombstone as it was before it writes it.
+    var mayShow: Bool { kind == .fill || kind == .restore || kind == .tombstone }
+    /// What writes a tombstone after it was shown as it was, in a version.
+    func following(_ version: UInt8?) -> Message {
+        var next = self
+        next.bits = bits & ~7 & ~(15 << 5) | UInt32(Kind.update.rawValue) | UInt32(version ?? 0) << 5
+        return next
+    }
     var writes: Bool { kind != .lookUp }
     /// Whether it leaves a version that the next request is to have seen.
     var makesVersion: Bool { [.insert, .update, .restore].contains(kind) }

@@ -56,6 +56,17 @@ struct ModelServer {
         }
     }
 
+    /// Whether a request can only show the tombstone as it is before it writes it.
+    func wouldShow(_ message: Message) -> Bool {
+        message.mayShow && exists && row.isDeleted && matches(message)
+    }
+
+    /// Shows the tombstone as it is.
+    mutating func show() {
+        row.version = nextVersion
+        row.isDeleted = false
+    }
+
     /// A third party changes a column that the app does not declare.
     mutating func touch() {
         row.version = nextVersion

@@ -24,6 +24,9 @@ struct Bounds: Sendable {
     var showsTombstones = true
     /// Whether bringing a row back takes two requests, as in protocol 2.
     var restoresInSteps = false
+    /// Whether the server can only show a tombstone as it is before it writes it, as version 4 of the Node server does in
+    /// protocol 2, and the predecessor in protocol 3.
+    var showsBefore = false
     /// The most states to visit.
     var limit = Int.max
 
@@ -54,6 +57,7 @@ struct Bounds: Sendable {
         if isAlone { parts.append("one device") }
         if contents > 2 { parts.append("\(contents) contents") }
         if restoresInSteps { parts.append("restored in two steps") }
+        if showsBefore { parts.append("shown as it was first") }
         if !showsTombstones { parts.append("410 is empty") }
         return parts.joined(separator: ", ")
     }

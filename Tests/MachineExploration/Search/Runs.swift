@@ -17,6 +17,8 @@ extension Bounds {
         Bounds(edits: 3, faults: 1, keeps: 0, hasEditor: true, isAlone: true),
         Bounds(edits: 3, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
+        Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true, showsBefore: true),
+        Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true, showsBefore: true),
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, touches: 1, hasEditor: true, isAlone: true, limit: 500_000),
     ]
 
@@ -42,6 +44,19 @@ extension Bounds {
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(edits: 2, faults: 2, discards: 1, removals: 1, isAlone: true, limit: 6_000_000),
         Bounds(edits: 2, faults: 2, removals: 1, isAlone: true, restoresInSteps: true, limit: 6_000_000),
+        Bounds(edits: 3, faults: 2, discards: 1, keeps: 0, isAlone: true, showsBefore: true, limit: 6_000_000),
+        Bounds(
+            edits: 3,
+            faults: 2,
+            discards: 1,
+            keeps: 0,
+            isAlone: true,
+            restoresInSteps: true,
+            showsBefore: true,
+            limit: 6_000_000
+        ),
+        Bounds(edits: 2, faults: 1, showsBefore: true, limit: 6_000_000),
+        Bounds(edits: 2, faults: 1, restoresInSteps: true, showsBefore: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 3, faults: 2, removals: 1, isAlone: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
@@ -53,6 +68,7 @@ extension Bounds {
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
         Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
         Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true, restoresInSteps: true),
+        Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true, showsBefore: true),
         Bounds(edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(rowExists: false, edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, limit: 1_500_000),
@@ -86,6 +102,7 @@ extension Bounds {
             case ("editor", nil): hasEditor = true
             case ("alone", nil): isAlone = true
             case ("steps", nil): restoresInSteps = true
+            case ("shown", nil): showsBefore = true
             case ("hidden", nil): showsTombstones = false
             default: return nil
             }

@@ -48,8 +48,24 @@ enum Fault: UInt8, CaseIterable {
     case failedAfter
     /// It was carried out, and the device dies before the answer is recorded.
     case diesAfter
+    /// A tombstone is shown as it was, and what was to write it is lost.
+    case shownOnly
+    /// The same, and what was to write it is refused.
+    case shownAndRefused
+    /// The same, and what was to write it may arrive at any time.
+    case shownAndLate
+    /// The same, and the device dies in between.
+    case shownAndDies
     /// The device dies while nothing is under way but reading.
     case dies
+
+    /// Whether a tombstone was shown as it was before.
+    var isAfterShowing: Bool {
+        switch self {
+        case .shownOnly, .shownAndRefused, .shownAndLate, .shownAndDies: true
+        default: false
+        }
+    }
 
     /// Whether a copy may arrive at any time.
     var isLate: Bool {

@@ -59,7 +59,7 @@ extension Explorer {
         case .prepare:
             let message = devices.facts[Int(after[side])].message
             return "stores and sends \(describe(message))"
-        case .sendAgain, .answered, .noAnswer, .notDone, .failed, .refused, .refusedByGateway, .die: break
+        case .sendAgain, .answered, .noAnswer, .notDone, .failed, .refused, .refusedByGateway, .wouldShow, .die: break
         case .record:
             guard case .answered(_, let message, let answer) = devices.devices[Int(before[side])].slot else { break }
             return "records the answer to \(describe(message)), \(describe(answer)): \(describe(device: side, after))"
@@ -113,6 +113,10 @@ extension Explorer {
         case .answerLost: "was carried out, and its answer is lost"
         case .failedAfter: "was carried out, and is answered 500"
         case .diesAfter: "was answered, and the device dies before it records the answer"
+        case .shownOnly: "shows the tombstone as it was, and the next step is lost"
+        case .shownAndRefused: "shows the tombstone as it was, and the next step is refused (400)"
+        case .shownAndLate: "shows the tombstone as it was, and the next step is on its way for long"
+        case .shownAndDies: "shows the tombstone as it was, and the device dies"
         case .dies: "(the device dies)"
         }
     }

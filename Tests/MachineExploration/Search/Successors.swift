@@ -32,6 +32,18 @@ extension Explorer {
             guard facts.message.writes else { return }
             body(.fault(side, .refused))
             body(.fault(side, .refusedByGateway))
+            if bounds.showsBefore, facts.message.mayShow {
+                guard facts.mayShow else { return }
+                body(.fault(side, .shownOnly))
+                body(.fault(side, .shownAndRefused))
+                body(.fault(side, .shownAndDies))
+                guard world.hasRoomForLate else { return }
+                body(.fault(side, .shownAndLate))
+                // The step that shows it, alone.
+                body(.fault(side, .late))
+                body(.fault(side, .diesAndLate))
+                return
+            }
             body(.fault(side, .again))
             if facts.message.makesVersion {
                 body(.fault(side, .answeredWithoutRow))

@@ -21,7 +21,17 @@ extension Explorer {
             next.budget[.faults] -= 1
             violation = take(fault, side, &next)
         case .lateArrives(let index):
-            violation = carryOut(next.arrive(index), &next).1
+            let message = next.arrive(index)
+            var server = server(of: next)
+            if bounds.showsBefore, message.mayShow {
+                // Only the first step of it had left.
+                guard server.row.version != ModelServer.lastVersion else { return nil }
+                if server.wouldShow(message) { server.show() }
+                next.server = server.row
+                violation = Violation.none
+            } else {
+                violation = carryOut(message, &next).1
+            }
         case .touched:
             next.budget[.touches] -= 1
             var server = server(of: next)
@@ -77,6 +87,9 @@ extension Explorer {
         _ taken: ((ModelRow) -> Answer)? = nil
     ) -> Violation? {
         guard world.server.version != ModelServer.lastVersion else { return nil }
+        if bounds.showsBefore, !devices.facts[Int(world[side])].mayShow, server(of: world).wouldShow(message) {
+            return local(DeviceEvent(.wouldShow), side, &world)
+        }
         var (answer, violation) = carryOut(message, &world)
         guard violation == .none else { return violation }
         if let taken {
@@ -103,12 +116,19 @@ extension Explorer {
     private mutating func take(_ fault: Fault, _ side: Side, _ world: inout World) -> Violation? {
         let message = devices.facts[Int(world[side])].message
         if fault.isLate { world.delay(message) }
+        if fault.isAfterShowing {
+            var server = server(of: world)
+            guard server.row.version != ModelServer.lastVersion, server.wouldShow(message) else { return nil }
+            server.show()
+            world.server = server.row
+        }
         switch fault {
         case .lost, .late, .answerLost: return local(DeviceEvent(.noAnswer), side, &world)
         case .notDone: return local(DeviceEvent(.notDone), side, &world)
         case .failed, .failedAfter: return local(DeviceEvent(.failed), side, &world)
         case .refused:
-            // A content that is refused in a row which is made as a deleted one is refused in the row as well, however late.
+            // A content that is refused in a row which is made as a deleted one is refused in the row as well, however late. What
+            // is refused because of other rows is refused as by a gateway.
             if message.kind == .newTombstone { world.forgetLateInserts(of: message.content) }
             return local(DeviceEvent(.refused), side, &world)
         case .refusedByGateway, .refusedByGatewayAndLate: return local(DeviceEvent(.refusedByGateway), side, &world)
@@ -119,7 +139,12 @@ extension Explorer {
             let (_, violation) = carryOut(message, &world)
             guard violation == .none else { return violation }
             return local(DeviceEvent(.sendAgain), side, &world)
-        case .diesBefore, .diesAndLate, .diesAfter, .dies: return local(DeviceEvent(.die), side, &world)
+        case .shownOnly: return local(DeviceEvent(.noAnswer), side, &world)
+        case .shownAndRefused: return local(DeviceEvent(.refusedByGateway), side, &world)
+        case .shownAndLate:
+            world.delay(message.following(world.server.version))
+            return local(DeviceEvent(.noAnswer), side, &world)
+        case .diesBefore, .diesAndLate, .diesAfter, .shownAndDies, .dies: return local(DeviceEvent(.die), side, &world)
         }
     }
 
