@@ -14,6 +14,12 @@ final class ClosedStore {
     let engine: EngineVersion
     /// Whether the header names the key: what cannot be decrypted with it is then damaged.
     let keyIsNamed: Bool
+    /// What lies beside the database and is not its own, among it the store's own WAL when the key is another one. It is not
+    /// read.
+    let foreignLogs: [ForeignLog]
+    /// The WAL that was left behind, if it is the database's own.
+    let wal: WALScan
+    private let key: SecretBytes
     private let cipherConfiguration: CipherConfiguration
     private let lock: LockFile
     private let hadIndex: Bool
@@ -22,7 +28,7 @@ final class ClosedStore {
     ///
     /// - Throws: As ``StoreFile/inspect(key:)``. Where the header names no key, it is not known then whether this one is right.
     init(_ files: StoreFiles, key: SecretBytes) throws {
-        self.files = files
+        (self.files, self.key) = (files, key)
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
         engine = try CipherConfiguration.engineVersion()
@@ -42,6 +48,9 @@ final class ClosedStore {
         case .damagedHeader: throw FileHeader.damaged(of: files.database)
         }
         cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
+        let wal = try WALScan(files.wal)
+        foreignLogs = try LeftoverLogs(files).foreign(key: key, header, wal)
+        self.wal = foreignLogs.contains(where: \.isWAL) ? WALScan() : wal
         hadIndex = FileSystem.exists(files.index)
     }
 
@@ -54,8 +63,15 @@ final class ClosedStore {
         }
     }
 
-    /// Whether a WAL was left behind.
-    var hasWAL: Bool { FileSystem.size(of: files.wal) ?? 0 > 0 }
+    /// Whether a WAL of the database's own was left behind.
+    private var hasWAL: Bool {
+        !foreignLogs.contains(where: \.isWAL) && FileSystem.size(of: files.wal) ?? 0 > 0
+    }
+
+    /// The pages, as they lie in the database and its own WAL.
+    func pages() throws -> StoredPages {
+        try StoredPages(files, cipher: PageCipher(key: key, header: header), wal: wal)
+    }
 
     /// Opens a connection that reads. After a damaged page it gives nothing more: then another one is needed.
     func openDatabase() throws -> Database {

@@ -22,7 +22,9 @@ final class LockedStore {
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
         opener = DatabaseOpener(files: files, key: key, keyIsVerified: file.keyIsVerified)
         cipherConfiguration = try opener.cipherConfiguration(engine)
-        // Not before the key was tried: the new database of a revocation may be among them.
+        try opener.refuseForeignLogs(cipherConfiguration.header)
+        // Not before the key was tried: the new database of a revocation may be among them. Nor before the logs were looked
+        // at: who is told to move one away may need it still.
         try files.removeLeftovers()
     }
 

@@ -39,7 +39,8 @@ extension StoreFile {
     ///
     /// - Parameter key: The key, 32 bytes. It is lent.
     /// - Returns: The tables and what else the store says of itself.
-    /// - Throws: As said for the type.
+    /// - Throws: As said for the type. `StoreError.Code.damaged` also when a log lies beside the database that was not
+    ///   written for it: the message says what to do.
     public func inspect(key: SecretBytes) async throws -> StoreContent {
         try await inspect(key: key, systemTables: SystemTables.all)
     }
@@ -73,6 +74,12 @@ extension StoreFile {
         return try await CancellableWork.run(at: files.database) { work in
             let store = try ClosedStore(files, key: key)
             return try withExtendedLifetime(store) {
+                if let log = store.foreignLogs.first {
+                    guard try store.keyIsNamed || store.pages().haveAuthenticOne() else {
+                        throw StoreError.wrongKey(at: files.database)
+                    }
+                    throw log.error
+                }
                 do {
                     let database = try store.openDatabase()
                     database.end(with: work)
@@ -81,9 +88,7 @@ extension StoreFile {
                     guard !keyIsVerified, !store.keyIsNamed else {
                         throw StoreError.damaged(files.database, cause: failure)
                     }
-                    let cipher = try PageCipher(key: key, header: store.header)
-                    let scan = try PageScan(files, cipher: cipher, wal: WALScan(files.wal))
-                    guard try scan.findsAuthenticPage() else { throw StoreError.wrongKey(at: files.database) }
+                    guard try store.pages().haveAuthenticOne() else { throw StoreError.wrongKey(at: files.database) }
                     throw StoreError.damaged(files.database, cause: failure)
                 }
             }

@@ -8,7 +8,6 @@ package import SyncContract
 /// from being looked for in another.
 final class StoreVerifier {
     private let store: ClosedStore
-    private let key: SecretBytes
     private let keyIsVerified: Bool
     private let work: CancellableWork
     private let progress: StoreProgressHandler?
@@ -23,26 +22,29 @@ final class StoreVerifier {
         _ progress: StoreProgressHandler?
     ) throws {
         store = try ClosedStore(files, key: key)
-        self.key = key
         self.keyIsVerified = keyIsVerified
         self.work = work
         self.progress = progress
     }
 
     func run(_ queueCheck: StoreQueueCheck?) throws -> StoreVerification {
-        let wal = try WALScan(store.files.wal)
+        for log in store.foreignLogs {
+            result.add(StoreFinding(.foreignLog, .store, log.message, remedy: log.remedy))
+        }
+        let wal = store.wal
         if let finding = Self.finding(wal.breakage, wal) { result.add(finding) }
-        let scan = try PageScan(store.files, cipher: PageCipher(key: key, header: store.header), wal: wal)
-        let isReadable = try scan.findsAuthenticPage()
+        let pages = try store.pages()
+        let scan = PageScan(pages, wal: wal)
+        let isReadable = try pages.haveAuthenticOne()
         guard isReadable || keyIsVerified || store.keyIsNamed else {
             throw StoreError.wrongKey(at: store.files.database)
         }
-        try checkLength(wal, scan)
+        try checkLength(pages, scan)
         // Every page is looked at, and then read for its rows.
-        let bytes = Int64(scan.pageCount * FileHeader.pageSize)
+        let bytes = Int64(pages.count * FileHeader.pageSize)
         let meter = ProgressMeter(.verifying, total: 2 * bytes, progress)
         defer { meter.finish() }
-        let irrelevant = try scanPages(scan, meter)
+        let irrelevant = try scanPages(scan, pages.count, meter)
         // Without one page that can be decrypted there is nothing that the database could say.
         guard isReadable else { return result }
         do {
@@ -59,20 +61,23 @@ final class StoreVerifier {
             if let queueCheck, areAll { try checkQueue(tables, queueCheck) }
         } catch let failure as SQLiteFailure where failure.isDamage {
             // Pages are named already when they are the reason.
-            if result.isSound {
+            if !hasNamedDamage {
                 result.add(StoreFinding(.damagedStructure, .store, "the list of the tables cannot be read"))
             }
         }
         return result
     }
 
+    /// Whether anything is known to be wrong with the database itself, which is then why it cannot be read.
+    private var hasNamedDamage: Bool { result.findings.contains { $0.kind != .foreignLog } }
+
     // MARK: Files
 
-    private func checkLength(_ wal: WALScan, _ scan: PageScan) throws {
+    private func checkLength(_ pages: StoredPages, _ scan: PageScan) throws {
         // With a WAL, the file may lack pages that are in there, and have ones that are no longer in use.
-        guard wal.committedFrames == 0, let size = FileSystem.size(of: store.files.database) else { return }
-        let isWhole = try scan.statedPageCount().map { $0 == scan.pageCount } ?? true
-        guard !isWhole || size != scan.pageCount * FileHeader.pageSize else { return }
+        guard store.wal.committedFrames == 0, let size = FileSystem.size(of: store.files.database) else { return }
+        let isWhole = try scan.statedPageCount().map { $0 == pages.count } ?? true
+        guard !isWhole || size != pages.count * FileHeader.pageSize else { return }
         result.add(
             StoreFinding(.damagedFile, .store, "the database file has lost its end, or has grown from outside")
         )
@@ -105,8 +110,8 @@ final class StoreVerifier {
 
     // MARK: Pages
 
-    private func scanPages(_ scan: PageScan, _ meter: ProgressMeter) throws -> Set<Int> {
-        result.pages = scan.pageCount
+    private func scanPages(_ scan: PageScan, _ count: Int, _ meter: ProgressMeter) throws -> Set<Int> {
+        result.pages = count
         return try scan.run(
             { page in
                 try work.checkCancellation()
@@ -129,7 +134,7 @@ final class StoreVerifier {
             for message in try texts("PRAGMA integrity_check(100)") where message != "ok" {
                 result.add(StoreFinding(.damagedStructure, .store, Self.oneLine(message)))
             }
-        } catch let failure as SQLiteFailure where failure.isDamage && !result.isSound {
+        } catch let failure as SQLiteFailure where failure.isDamage && hasNamedDamage {
             // A page that was named.
         }
     }
@@ -212,7 +217,7 @@ final class StoreVerifier {
             let check = SearchIndexCheck(index: index, database: database)
             do {
                 if let finding = try check.finding(work.checkCancellation) { result.add(finding) }
-            } catch let failure as SQLiteFailure where failure.isDamage && !result.isSound {
+            } catch let failure as SQLiteFailure where failure.isDamage && hasNamedDamage {
                 // Rows or pages that were named.
             }
         }
@@ -228,7 +233,7 @@ final class StoreVerifier {
         }
         do {
             for finding in try database.withReader(of: tables, { try check(&$0, schema) }) { result.add(finding) }
-        } catch let error as StoreError where Self.isDamage(error) && !result.isSound {
+        } catch let error as StoreError where Self.isDamage(error) && hasNamedDamage {
             // Rows or pages that were named.
         }
     }

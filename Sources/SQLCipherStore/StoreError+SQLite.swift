@@ -22,7 +22,8 @@ extension StoreError {
         self.init(code, message, cause: failure)
     }
 
-    /// What is done about damage, behind the semicolon. Beside a WAL of another state a backup would be mixed with that.
+    /// What is done about damage, behind the semicolon. The WAL of a store that was not closed is refused beside a backup; with
+    /// one that an older version has made, or a plain copy of a store's files, it would be mixed.
     package static var restoring: String { "restore the store from a backup, into an empty folder" }
 
     private static func meaning(of failure: SQLiteFailure, _ path: String?) -> (Code, String) {

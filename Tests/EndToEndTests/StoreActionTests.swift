@@ -69,6 +69,37 @@ struct StoreActionTests {
         #expect(try Data(contentsOf: device.database) == bytes)
     }
 
+    @Test("inspect and verify tell the log of a killed store from damage of the backup that was put over it")
+    func backupOverKilledStore() async throws {
+        let device = try await makeStore()
+        let store = try await device.folder.open(
+            StoreSchema([StoreDevice.table]),
+            unlocker: SecretFileUnlocker(at: device.secretFile)
+        )
+        try await store.upsert([Record(id: "late", ["text": "after the backup"])], table: "Notes")
+        let log = try Data(contentsOf: URL(fileURLWithPath: device.database.path + "-wal"))
+        await store.close()
+        let restored = StoreDevice(folder.file("restored"))
+        _ = try await device.json("backup", restored.path)
+        try FileManager.default.copyItem(at: device.secretFile, to: restored.secretFile)
+        let place = URL(fileURLWithPath: restored.database.path + "-wal")
+        try log.write(to: place)
+        let before = try restored.contents()
+        let inspection = try await restored.run(["inspect"])
+        #expect(inspection.message.contains("move the log away"), "\(inspection.output) \(inspection.errors)")
+        #expect(!inspection.message.contains("is damaged"))
+        let result = try await restored.run(["verify", "--json"])
+        #expect(result.status == 1)
+        let findings = try #require(result.json()["findings"] as? [[String: Any]])
+        #expect(findings.map { $0["kind"] as? String } == ["foreignLog"], "\(findings)")
+        let lines = try await restored.run(["verify"]).output.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(lines.contains("move the log away"), "\(lines)")
+        #expect(try restored.contents() == before)
+        try FileManager.default.removeItem(at: place)
+        #expect(try await restored.json("verify")["sound"] as? Bool == true)
+    }
+
     @Test("verify sees a change that has lost its row")
     func verifyQueue() async throws {
         let device = try await makeStore()

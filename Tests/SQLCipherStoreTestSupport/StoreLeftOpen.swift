@@ -8,9 +8,19 @@ package struct StoreLeftOpen {
     /// What the item with id 1 holds.
     package let text: FieldValue = "left in the log"
 
-    package init(in folder: TestFolder, records: [Record] = [], format: FileHeader.Format? = nil) async throws {
+    /// The header names the key, unless it is to be that of an older version.
+    package init(
+        in folder: TestFolder,
+        records: [Record] = [],
+        format: FileHeader.Format? = nil,
+        namesKey: Bool = true
+    ) async throws {
         let original = try TestFolder()
-        if let format { try original.createStore(format) }
+        if !namesKey {
+            try original.createStoreThatNamesNoKey()
+        } else if let format {
+            try original.createStore(format)
+        }
         let store = try await EncryptedStore.open(in: original, checkpointDelay: nil)
         try await store.upsert([Record(id: "1", ["text": text])] + records, table: "items")
         for (name, bytes) in try original.contents() where !name.hasSuffix(".lock") {

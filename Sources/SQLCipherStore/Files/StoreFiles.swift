@@ -19,7 +19,8 @@ package struct StoreFiles: Sendable {
     /// The index of the WAL, which the connections of a process share.
     package var index: String { database + "-shm" }
 
-    /// SQLite's rollback journal, which this store never leaves behind.
+    /// SQLite's rollback journal. The first page is written through one when the WAL's mode is entered, on the first opening,
+    /// and left, before a rewrite: a kill leaves it behind then.
     package var journal: String { database + "-journal" }
 
     /// The lock.

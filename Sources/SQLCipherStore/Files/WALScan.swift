@@ -19,6 +19,9 @@ package struct WALScan {
     /// The frame that holds the newest committed content of each page in the WAL; both count from 1.
     package private(set) var newestFrames: [Int: Int] = [:]
 
+    /// Whether the head is whole and states another page size than that of stores: SQLite would play it back with that.
+    package private(set) var hasOtherPages = false
+
     /// Where the WAL breaks off although more of the same generation follows; nil when it ends as it should.
     package private(set) var breakage: Breakage?
 
@@ -40,6 +43,9 @@ package struct WALScan {
     /// Where the page of a frame begins in the file; the first frame is 1.
     package static func pageOffset(ofFrame frame: Int) -> Int { headSize + (frame - 1) * frameSize + frameHeadSize }
 
+    /// A WAL that holds nothing.
+    package init() {}
+
     /// Reads the WAL at a path. One that is missing or empty holds nothing.
     package init(_ path: String) throws {
         guard let size = FileSystem.size(of: path), size > 0 else { return }
@@ -50,6 +56,10 @@ package struct WALScan {
         else {
             // A head alone, or a part of one, is what a process leaves that was killed before its first commit.
             if size > Self.headSize { breakage = Breakage() }
+            return
+        }
+        guard generation.pageSize == FileHeader.pageSize else {
+            hasOtherPages = size > Self.headSize
             return
         }
         try read(descriptor, generation)
@@ -95,12 +105,15 @@ package struct WALScan {
 /// One generation of the WAL, from the writing of its head to the next.
 private struct WALGeneration {
     let checksum: Checksum
+    let pageSize: Int
     private let salts: [UInt8]
 
+    /// Reads a head; nil for one that SQLite takes no notice of.
     init?(_ head: [UInt8]) {
         let magic = Self.number(head, 0)
-        guard magic & ~1 == 0x377F_0682, Self.number(head, 4) == 3_007_000,
-            Self.number(head, 8) == UInt32(FileHeader.pageSize)
+        pageSize = Int(Self.number(head, 8))
+        guard magic & ~1 == 0x377F_0682, Self.number(head, 4) == 3_007_000, (512...65_536).contains(pageSize),
+            pageSize.nonzeroBitCount == 1
         else { return nil }
         var checksum = Checksum(isBigEndian: magic & 1 == 1)
         checksum.add(head[0..<24])

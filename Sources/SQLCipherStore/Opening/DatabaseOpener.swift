@@ -62,18 +62,31 @@ package struct DatabaseOpener: Sendable {
         }
     }
 
-    /// Opens a connection that writes, which plays back a WAL that was left behind, unless it is another database's.
+    /// Throws when a log lies beside the database that is not its own. Nothing is changed.
+    package func refuseForeignLogs(_ header: FileHeader) throws {
+        let logs = LeftoverLogs(files)
+        guard let log = try logs.foreign(key: key, header, WALScan(files.wal)).first else { return }
+        // Under another key no page of the store's own is what was written.
+        if !header.namesKey {
+            let pages = try StoredPages(files, cipher: PageCipher(key: key, header: header), wal: WALScan())
+            guard try pages.haveAuthenticOne() else { throw StoreError.wrongKey(at: files.database) }
+        }
+        throw log.error
+    }
+
+    /// Opens a connection that writes, which plays back a WAL or a journal that was left behind, unless it is another
+    /// database's.
     ///
     /// `keyIsTried` tells whether ``cipherConfiguration(_:tryingKey:)`` has tried the key. Without a WAL and a journal
     /// there is no need to: with a wrong key the connection reads the first page and writes nothing.
     package func open(_ cipherConfiguration: CipherConfiguration, keyIsTried: Bool = true) throws -> Database {
+        try refuseForeignLogs(cipherConfiguration.header)
         let hasWAL = FileSystem.size(of: files.wal) ?? 0 > 0
-        let keyIsRight = keyIsTried || keyIsVerified || cipherConfiguration.header.namesKey
-        if hasWAL, try !LeftoverWAL(files: files).isOwn(key: key, cipherConfiguration.header) {
-            throw keyIsRight ? LeftoverWAL(files: files).foreign : wrongKey
-        }
         let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
-        try readFirstPage(of: database, keyIsRight: keyIsRight)
+        try readFirstPage(
+            of: database,
+            keyIsRight: keyIsTried || keyIsVerified || cipherConfiguration.header.namesKey
+        )
         if !hasWAL { try checkSize(database) }
         return database
     }

@@ -18,6 +18,9 @@ public struct StoreFinding: Sendable, Hashable {
         public static let damagedPage = Kind("damagedPage")
         /// The WAL breaks off before its end: commits behind the break may be lost.
         public static let damagedWAL = Kind("damagedWAL")
+        /// A log beside the database was not written for it, or was altered: opening refuses the store until it is gone. The
+        /// other findings are about the database without it.
+        public static let foreignLog = Kind("foreignLog")
         /// Pages are whole but do not fit together.
         public static let damagedStructure = Kind("damagedStructure")
         /// Rows cannot be read.
