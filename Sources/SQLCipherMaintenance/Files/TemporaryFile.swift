@@ -26,10 +26,14 @@ final class TemporaryFile {
         self.files = files
         path = files.temporary
         try Self.removeLeftBehind(files)
-        try files.removeLeftovers()
         guard let lock = try FileLock(Self.create(files)) else { throw StoreError.isBeingWritten(files.database) }
         self.lock = lock
         try checkInPlace()
+        // What lies beside the name belongs to whoever has it: it goes when that is this file.
+        do { try files.removeLeftoversBesideNew() } catch {
+            try discard()
+            throw error
+        }
     }
 
     /// Gives the file its name, in place of what had it, and waits until that is on the disk.
@@ -72,8 +76,9 @@ final class TemporaryFile {
 
     private static func removeLeftBehind(_ files: StoreFiles) throws {
         let path = files.temporary
-        // Nobody writes a link: it is removed with what else was left, and what it leads to stays.
-        guard FileSystem.exists(path), !FileSystem.isLink(path) else { return }
+        // Nobody writes a link: it is removed, and what it leads to stays.
+        guard !FileSystem.isLink(path) else { return try files.fileSystem.remove(path) }
+        guard FileSystem.exists(path) else { return }
         // Without O_NONBLOCK a named pipe would block until somebody writes to it.
         let descriptor = try FileDescriptor(opening: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         guard try descriptor.status().st_mode & S_IFMT == S_IFREG else {

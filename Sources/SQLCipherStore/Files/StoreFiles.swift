@@ -84,9 +84,14 @@ extension StoreFiles {
     }
 
     /// Deletes what a creation or a rewrite that was killed has left. The caller holds the lock.
-    package func removeLeftovers() throws {
+    package func removeLeftovers() throws { try remove(leftovers) }
+
+    /// The same but for the new database itself, which is the caller's.
+    package func removeLeftoversBesideNew() throws { try remove(leftovers.filter { $0 != temporary }) }
+
+    private func remove(_ paths: [String]) throws {
         // Looking first: in a folder that cannot be written, deleting what is not there fails as well.
-        for path in leftovers where FileSystem.exists(path) || FileSystem.isLink(path) { try fileSystem.remove(path) }
+        for path in paths where FileSystem.exists(path) || FileSystem.isLink(path) { try fileSystem.remove(path) }
     }
 
     /// Throws when a WAL or a journal lies where a new database is about to come: it would be played into that.
