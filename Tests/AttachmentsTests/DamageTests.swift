@@ -282,4 +282,19 @@ struct DamageTests {
         #expect(isSame)
         await device.close()
     }
+
+    @Test("and that is another one under the same key is named by a verification")
+    func exchanged() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend(bytes)
+        let file = try #require(try await device.core.work.file(id))
+        let (folder, schema) = (AttachmentFolder(device.filesURL), device.store.schema)
+        try FileManager.default.removeItem(at: device.filesURL.appending(path: file.name))
+        var writer = try SealedFileWriter(creating: folder.path(of: file.name), file.key, in: folder.fileSystem)
+        try writer.write(bytes.reversed())
+        try writer.finish()
+        let findings = try await device.store.read { try AttachmentVerification.findings(in: folder, &$0, schema) }
+        #expect(findings.count == 1 && findings.first?.message.contains("another content") == true, "\(findings)")
+        await device.close()
+    }
 }

@@ -255,6 +255,23 @@ struct TokenTests {
         #expect(source.count == 1 && service.seen == ["t1"])
     }
 
+    @Test("a token that comes after its user has signed out is used for nobody")
+    func lateToken() async throws {
+        let source = TokenSource { AccessToken("t\($0)") }
+        let service = GuardedService(valid: ["t1", "t2"])
+        let remote = try remote(service, source)
+        source.hold()
+        let former = Task { try await insert(remote) }
+        await source.asked()
+        remote.signOut()
+        await #expect(throws: RemoteError.self) { try await former.value }
+        source.release()
+        // That it has come is seen by nothing: by now it has, or it comes too late to be taken for the next one.
+        for _ in 0..<1_000 { await Task.yield() }
+        try await insert(remote)
+        #expect(service.seen == ["t2"])
+    }
+
     @Test("a provider that asks the service it gives tokens for is told so, instead of waiting for itself")
     func circle() async throws {
         let service = GuardedService(valid: ["t"])

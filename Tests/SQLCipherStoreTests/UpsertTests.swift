@@ -115,6 +115,21 @@ struct UpsertTests {
         await store.close()
     }
 
+    @Test("a row with a value under an undeclared key is not the one that is stored without it")
+    func undeclaredValue() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let row = Record(id: "1", ["text": "a"])
+        try await store.upsert([row], table: "items")
+        var more = row
+        more["x"] = 1
+        let found = try await store.write { [more] transaction in
+            try [row, more].map { try transaction.stored($0, ignoring: [], in: "items") == .asExpected }
+        }
+        #expect(found == [true, false])
+        await store.close()
+    }
+
     @Test("an undeclared table is refused, also for nothing to write, and an undeclared column in a query")
     func undeclared() async throws {
         let folder = try TestFolder()
