@@ -123,6 +123,21 @@ extension TestFolder {
         _ = try database.text("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
+    /// Makes a store with one text, and closes it.
+    package func makeStoreWithText() async throws {
+        let store = try await EncryptedStore.open(in: self)
+        try await store.upsert([Record(id: "1", ["text": "sound"])], table: "items")
+        await store.close()
+    }
+
+    /// What that text is by now.
+    package func storedText() async throws -> FieldValue? {
+        let store = try await EncryptedStore.open(in: self)
+        let text = try await store.read { try $0.record("1", in: "items")?["text"] }
+        await store.close()
+        return text
+    }
+
     /// Opens the database of a closed store without the store.
     package func openDatabase() throws -> Database {
         let database = try cipherConfiguration().open(path: database.path, flags: SQLITE_OPEN_READONLY)

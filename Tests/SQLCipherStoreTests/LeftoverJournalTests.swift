@@ -14,20 +14,6 @@ struct LeftoverJournalTests {
 
     private var journal: URL { folder.url.appending(path: "store.db-journal") }
 
-    /// A store that is closed, with one row.
-    private func makeStore(_ folder: TestFolder) async throws {
-        let store = try await EncryptedStore.open(in: folder)
-        try await store.upsert([Record(id: "1", ["text": "sound"])], table: "items")
-        await store.close()
-    }
-
-    private func text() async throws -> FieldValue? {
-        let store = try await EncryptedStore.open(in: folder)
-        let text = try await store.read { try $0.record("1", in: "items")?["text"] }
-        await store.close()
-        return text
-    }
-
     private func expectRefusal() async throws {
         let before = try folder.contentsWithoutLock()
         for keyIsVerified in [false, true] {
@@ -39,15 +25,15 @@ struct LeftoverJournalTests {
             #expect(try folder.contentsWithoutLock() == before)
         }
         try FileManager.default.removeItem(at: journal)
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
     }
 
     /// A database over one that has left a journal.
     private func putBackup(overJournalThatIsSynchronized isSynchronized: Bool) async throws {
-        try await makeStore(original)
+        try await original.makeStoreWithText()
         try folder.takeJournal(of: original, isSynchronized: isSynchronized)
         let backup = try TestFolder()
-        try await makeStore(backup)
+        try await backup.makeStoreWithText()
         try folder.write(#require(backup.contents()["store.db"]))
     }
 
@@ -60,12 +46,12 @@ struct LeftoverJournalTests {
     @Test("by another database whose file was not written yet is passed over, as SQLite does")
     func ofAnotherDatabaseUnwritten() async throws {
         try await putBackup(overJournalThatIsSynchronized: false)
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
     }
 
     @Test("by a database with other pages is refused")
     func ofOtherPages() async throws {
-        try await makeStore(folder)
+        try await folder.makeStoreWithText()
         try folder.writeLogWithSmallPages("-journal")
         try await expectRefusal()
     }
@@ -73,17 +59,17 @@ struct LeftoverJournalTests {
     @Test("by its own first page is played back", arguments: [nil, FileHeader.Format.sqlcipher3])
     func ofItsOwn(format: FileHeader.Format?) async throws {
         if let format { try original.createStore(format) }
-        try await makeStore(original)
+        try await original.makeStoreWithText()
         try folder.takeJournal(of: original)
         // The page was being written.
         try folder.edit { data in for place in 600..<4_096 { data[place] = 0x55 } }
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
         #expect(!FileManager.default.fileExists(atPath: journal.path))
     }
 
     @Test("by a transaction of many pages is played back")
     func ofManyPages() async throws {
-        try await makeStore(original)
+        try await original.makeStoreWithText()
         try folder.takeFiles(of: original) { program in
             _ = try program.setting("PRAGMA journal_mode = DELETE")
             _ = try program.setting("PRAGMA cache_size = 2")
@@ -92,7 +78,7 @@ struct LeftoverJournalTests {
             try program.run("UPDATE items SET bytes = randomblob(200000), text = 'uncommitted'")
         }
         #expect(try #require(folder.contents()["store.db-journal"]).count > 20_000)
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
     }
 
     /// What a kill or a loss of power can make of it before the database is written.
@@ -102,7 +88,7 @@ struct LeftoverJournalTests {
 
     @Test("by its own is not refused, however far it came", arguments: Cut.allCases)
     func cut(cut: Cut) async throws {
-        try await makeStore(original)
+        try await original.makeStoreWithText()
         try folder.takeJournal(of: original, isSynchronized: cut != .notSynchronized)
         try folder.edit("store.db-journal") { data in
             switch cut {
@@ -115,6 +101,6 @@ struct LeftoverJournalTests {
             case .zeros: data = Data(count: data.count)
             }
         }
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
     }
 }

@@ -29,20 +29,6 @@ struct LeftoverWALTests {
 
     private var log: URL { folder.url.appending(path: "store.db-wal") }
 
-    /// A store that is closed, with one row.
-    private func makeStore(_ folder: TestFolder) async throws {
-        let store = try await EncryptedStore.open(in: folder)
-        try await store.upsert([Record(id: "1", ["text": "sound"])], table: "items")
-        await store.close()
-    }
-
-    private func text() async throws -> FieldValue? {
-        let store = try await EncryptedStore.open(in: folder)
-        let text = try await store.read { try $0.record("1", in: "items")?["text"] }
-        await store.close()
-        return text
-    }
-
     private func expectRefusal(keyByte: UInt8 = 7, code: StoreError.Code = .damaged) async throws {
         let before = try folder.contentsWithoutLock()
         for keyIsVerified in [false, true] {
@@ -58,35 +44,35 @@ struct LeftoverWALTests {
     @Test("of another database is refused, and not played into the one beside it", arguments: [true, false])
     func ofAnotherDatabase(namesKey: Bool) async throws {
         if !namesKey { try folder.createStoreThatNamesNoKey() }
-        try await makeStore(folder)
+        try await folder.makeStoreWithText()
         let other = try TestFolder()
         _ = try await StoreLeftOpen(in: other)
         try Data(#require(other.contents()["store.db-wal"])).write(to: log)
         try await expectRefusal()
         try FileManager.default.removeItem(at: log)
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
     }
 
     @Test("of a database with other pages is refused")
     func ofOtherPages() async throws {
-        try await makeStore(folder)
+        try await folder.makeStoreWithText()
         try folder.writeLogWithSmallPages("-wal")
         try await expectRefusal()
         try FileManager.default.removeItem(at: log)
-        #expect(try await text() == "sound")
+        #expect(try await folder.storedText() == "sound")
     }
 
     @Test("is not called another database's when the key is another, and the header names none")
     func otherKey() async throws {
         let left = try await StoreLeftOpen(in: folder, namesKey: false)
         try await expectRefusal(keyByte: 8, code: .wrongKey)
-        #expect(try await text() == left.text)
+        #expect(try await folder.storedText() == left.text)
     }
 
     @Test("of its own is played back, in either format", arguments: [nil, FileHeader.Format.sqlcipher3])
     func ofItsOwn(format: FileHeader.Format?) async throws {
         let left = try await StoreLeftOpen(in: folder, format: format)
-        #expect(try await text() == left.text)
+        #expect(try await folder.storedText() == left.text)
     }
 
     @Test(
@@ -97,7 +83,7 @@ struct LeftoverWALTests {
     func howeverLeft(shape: Shape, format: FileHeader.Format?) async throws {
         let original = try TestFolder()
         if let format { try original.createStore(format) }
-        try await makeStore(original)
+        try await original.makeStoreWithText()
         try folder.takeFiles(of: original) { program in
             func write(_ text: String, bytes: Int = 0) throws {
                 try program.run(
@@ -138,6 +124,6 @@ struct LeftoverWALTests {
         case .tornHead: try folder.edit("store.db-wal") { $0[16] ^= 1 }
         case .headAlone: try folder.edit("store.db-wal") { $0 = $0.prefix(WALScan.headSize) }
         }
-        #expect(try await text() == "committed")
+        #expect(try await folder.storedText() == "committed")
     }
 }

@@ -85,8 +85,8 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
         exampleForms = standIns.compactMapValues { StoredForm.of($0) }
         do {
             let base = try Item(from: ProbeDecoder(probe: probe))
-            (self.base, properties, problem) = (base, probe.properties.map(Property.init), nil)
-            twin = try? Item(from: ProbeDecoder(probe: ItemProbe(standIns: standIns)))
+            let twin = try Item(from: ProbeDecoder(probe: ItemProbe(standIns: standIns)))
+            (self.base, self.twin, properties, problem) = (base, twin, probe.properties.map(Property.init), nil)
             others = probe.properties.compactMap { property in
                 let probe = ItemProbe(standIns: standIns, differing: property.name)
                 // Not every type takes every value: such a property is told apart by its type.
