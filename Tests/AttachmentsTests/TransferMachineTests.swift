@@ -83,6 +83,14 @@ struct TransferMachineTests {
             Step(.seconds(3), .ended(a, .done), [.begin(c), .begin(b)])
         ),
         Course(
+            "a service that says for how long it cannot serve is asked for nothing before",
+            Step(.work([a, b, c]), [.begin(a), .begin(b)]),
+            Step(.ended(a, .noService("x", after: .seconds(60))), [.wake(at: .seconds(60))]),
+            Step(.ended(b, .noService("x", after: nil)), [.wake(at: .seconds(60))]),
+            Step(.seconds(1), .woken, [.wake(at: .seconds(60))]),
+            Step(.seconds(60), .woken, [.begin(c)])
+        ),
+        Course(
             "a file at which everything breaks off waits longer each time, and the others go on",
             Step(.work([a, b, c]), [.begin(a), .begin(b)]),
             Step(.ended(b, .done), [.begin(c)]),

@@ -89,8 +89,8 @@ package final class ScriptedServer: Sendable {
             while let connection = listener.accept() {
                 let number = record.opened()
                 Thread.detachNewThread {
-                    Self.serve(connection, number, record, readsBodies: readsBodies, script)
-                    connection.close()
+                    let resets = Self.serves(connection, number, record, readsBodies: readsBodies, script)
+                    connection.end(resetting: resets)
                     record.closed()
                 }
             }
@@ -104,24 +104,30 @@ package final class ScriptedServer: Sendable {
 
     deinit { listener.stop() }
 
-    private static func serve(
+    /// Answers until the connection is to be closed; whether it is to be reset.
+    private static func serves(
         _ connection: Socket,
         _ number: Int,
         _ record: Record,
         readsBodies: Bool,
         _ script: Script
-    ) {
+    ) -> Bool {
         var count = 0
         while var request = connection.readRequest(withBody: readsBodies) {
             (request.connection, request.number) = (number, count)
             count += 1
             record.state.withLock { $0.requests.append(request) }
-            var staysOpen = false
+            var (staysOpen, resets) = (false, false)
             for step in script(request) {
-                if case .keepOpen = step { staysOpen = true } else { connection.perform(step) }
+                switch step {
+                case .keepOpen: staysOpen = true
+                case .reset: resets = true
+                default: connection.perform(step)
+                }
             }
-            guard staysOpen else { return }
+            guard staysOpen else { return resets }
         }
+        return false
     }
 
     package var authority: String { "127.0.0.1:\(port)" }

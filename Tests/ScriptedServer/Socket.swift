@@ -21,6 +21,7 @@ struct Socket: Sendable {
         let stream = Int32(SOCK_STREAM.rawValue)
         #endif
         let socket = Socket(descriptor: socket(AF_INET, stream, 0))
+        socket.keepFromChildren()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -58,7 +59,19 @@ struct Socket: Sendable {
             close()
             return nil
         }
-        return Socket(descriptor: connection)
+        let socket = Socket(descriptor: connection)
+        socket.keepFromChildren()
+        return socket
+    }
+
+    /// A program that another test starts meanwhile would keep the connection open for as long as it runs.
+    private func keepFromChildren() { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+
+    /// Tells the client of the end, whoever else holds the socket: one that was started between `accept` and the flag
+    /// does until it has become another program.
+    func end(resetting: Bool) {
+        if resetting { resetOnClose() } else { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        close()
     }
 
     /// Makes ``accept()`` return nil, which then closes the socket.
@@ -114,7 +127,7 @@ struct Socket: Sendable {
         while unsafe poll(&entry, 1, -1) < 0 {}
     }
 
-    func resetOnClose() {
+    private func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
@@ -131,9 +144,8 @@ extension Socket {
         case .silence: while !read().isEmpty {}
         case .hold: waitForEnd()
         case .finish: shutdown(descriptor, Int32(SHUT_WR))
-        case .reset: resetOnClose()
         case .perform(let body): body()
-        case .keepOpen: break
+        case .reset, .keepOpen: break
         }
     }
 

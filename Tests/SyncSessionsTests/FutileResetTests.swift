@@ -128,6 +128,30 @@ struct FutileResetTests {
         try await succeedsInTheEnd(device)
     }
 
+    @Test("nor are all rows said to be here by a single sync that could not find what was deleted long ago")
+    func newsAlone() async throws {
+        let device = try SessionDevice(emulator)
+        // With parameters, rows that one pull lacks are not gone.
+        let news = SessionPull(device.table, options: PullOptions(parameters: ["of": "mine"]))
+        var options = Self.options
+        options.pullInterval = nil
+        device.session.start(keeping: [news, SessionPull(try device.context.table("Note"))], options: options)
+        try await device.session.wait(for: .both)
+        let before = try await device.context.lastCompletePull(of: news.source, news.name)
+        device.clock.advance(by: .seconds(3_601))
+        try emulator.seed([["id": "r", "text": "new"]], in: "TodoItem")
+        device.line.set { $0.path.contains("Note") ? .status(400) : .answered }
+        for _ in 0..<2 {
+            let error = await #expect(throws: SyncError.self) {
+                _ = try await device.session.sync(within: .seconds(25))
+            }
+            #expect(error?.code == .pullAborted)
+        }
+        #expect(try await device.store.read(table: "TodoItem", itemID: "r")?["text"] == "new")
+        #expect(try await device.context.lastCompletePull(of: news.source, news.name) == before)
+        await device.session.close()
+    }
+
     @Test("goes on where it was after one failure, and gives nothing up while the network is gone")
     func goesOn() async throws {
         let (device, _) = try await device()

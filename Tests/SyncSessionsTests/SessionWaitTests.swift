@@ -45,6 +45,28 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
+    @Test("an upload wait goes on when the server fails on a change that was edited meanwhile")
+    func failureBesideEdit() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        let before = device.line.requests.count
+        device.line.set(.held)
+        try await device.add("milk", id: "a")
+        let waiting = Task { try await device.session.wait(for: .upload) }
+        await device.line.requestsReach(before + 1)
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        device.line.set { $0.method == "POST" ? .status(500) : .answered }
+        await device.session.workEnds()
+        #expect(device.session.running.withLock { $0.waiters.count } == 1)
+        #expect(try await device.context.status().pending == 1)
+        device.line.set(.answered)
+        device.session.sync()
+        try await waiting.value
+        #expect(emulator.texts() == ["oat milk"])
+        await device.session.close()
+    }
+
     @Test("a wait goes on while there is no connection, and ends when there is one again")
     func offline() async throws {
         let device = try SessionDevice(emulator)

@@ -121,6 +121,30 @@ struct PartialRowMigrationTests {
         #expect(try await app.store.verifyQueue().isEmpty)
     }
 
+    @Test("are filled in new local columns where they are rows deleted here", arguments: MigrationWorld.Kind.allCases)
+    func deletedRow(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(Self.before())
+        try await app.table("Bill").insert(["text": "before", "isFavourite": true], id: "a")
+        #expect(try await app.context.push().pushed == 1)
+        try await app.table("Bill").delete("a")
+
+        let columns: [ColumnDefinition] = [
+            .init("text", .string), .init("isFavourite", .bool, isLocal: true), .init("mark", .string, isLocal: true),
+        ]
+        let fill = MigrationStep.fillColumn("mark", in: "Bill") { $0["isFavourite"] == true ? "star" : .null }
+        let schema = try StoreSchema(
+            version: 2,
+            [TableDefinition("Bill", columns: columns)],
+            migrations: [Migration(to: 2, fill)]
+        )
+        app = try await world.update(app, to: schema)
+        try await app.table("Bill").undoDelete("a")
+        let row = try #require(try await app.table("Bill").read("a"))
+        #expect(row["text"] == "before" && row["isFavourite"] == true && row["mark"] == "star")
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
     @Test(
         "are refused with a value in a dropped column that was left out of the declaration before",
         arguments: MigrationWorld.Kind.allCases
