@@ -45,8 +45,11 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
-    @Test("an upload wait goes on when the server fails on a change that was edited meanwhile")
-    func failureBesideEdit() async throws {
+    @Test(
+        "an upload wait goes on when the server refuses a change that was edited meanwhile",
+        arguments: [400, 413]
+    )
+    func failureBesideEdit(_ status: Int) async throws {
         let device = try SessionDevice(emulator)
         device.session.start(keeping: [device.table])
         try await device.session.wait(for: .download)
@@ -56,7 +59,7 @@ struct SessionWaitTests {
         let waiting = Task { try await device.session.wait(for: .upload) }
         await device.line.requestsReach(before + 1)
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
-        device.line.set { $0.method == "POST" ? .status(500) : .answered }
+        device.line.set { $0.method == "POST" ? .status(status) : .answered }
         await device.session.workEnds()
         #expect(device.session.running.withLock { $0.waiters.count } == 1)
         #expect(try await device.context.status().pending == 1)
