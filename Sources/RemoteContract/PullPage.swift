@@ -66,7 +66,8 @@ public struct SetAsideRow: Sendable, Hashable {
     /// The table; empty in what a remote gives, the engine fills it in.
     public var table: String
 
-    /// Whether the server may have failed on it for a while only, so that the next pull asks for it once more.
+    /// Whether it may have been left out for a reason that passes, as when the server has failed on it, so that the next pull asks
+    /// for it once more.
     public var mayPass = false
 
     /// The row's id, as operations and errors name it.

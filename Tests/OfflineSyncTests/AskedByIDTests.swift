@@ -103,14 +103,38 @@ struct AskedByIDTests {
         }
     }
 
-    @Test("that is refused once is asked for again")
-    func refetchRefusedOnce() async throws {
+    /// What is no JSON, as if something on the way had cut it off.
+    private static let half = EmulatorResponse(
+        200,
+        headers: ["Content-Type": "application/json"],
+        body: Data(#"{"id": "a", "te"#.utf8)
+    )
+
+    @Test("that is refused once is asked for again, and one whose answer cannot be read", arguments: [422, 200])
+    func refetchRefusedOnce(_ status: Int) async throws {
         try await askingForNewer { world, laptop in
-            world.emulator.inject(
-                .respond(EmulatorResponse(422), times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") }
-            )
+            let answer = status == 200 ? Self.half : EmulatorResponse(status)
+            world.emulator.inject(.respond(answer, times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") })
             #expect(try await laptop.pull().notFetched == 1)
             try await laptop.pull()
+            #expect(try await laptop.text("a") == "newer")
+            #expect(try await laptop.context.setAsideRows().isEmpty)
+        }
+    }
+
+    @Test("whose answer cannot be read twice is named, and not asked for by every pull")
+    func refetchUnreadable() async throws {
+        try await askingForNewer { world, laptop in
+            world.emulator.inject(
+                .respond(Self.half, times: 99) {
+                    $0.method == "GET" && ($0.path.hasSuffix("/a") || $0.query.contains("%27a%27"))
+                }
+            )
+            for _ in 0..<2 { #expect(try await laptop.pull().notFetched == 1) }
+            #expect(try await laptop.pull().requests == 1)
+            #expect(try await laptop.context.setAsideRows().map(\.itemID) == ["a"])
+            world.emulator.clearFaults()
+            try await laptop.context.retrySetAsideRows()
             #expect(try await laptop.text("a") == "newer")
             #expect(try await laptop.context.setAsideRows().isEmpty)
         }

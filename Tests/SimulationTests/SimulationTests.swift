@@ -51,6 +51,8 @@ struct SimulationTests {
             21_000_029, 21_000_130, 21_000_211, 22_001_392,
             // A row whose other values were kept under the spelling that its id was given here.
             59,
+            // A row that was asked for by its id and answered about by half an answer, once.
+            18_379_945_775_906_522_134,
             // A row removed without a trace, and made anew over a deletion that its device had never seen.
             40_000_412,
             // A row that was kept with other values instead of what was to take its insert back.

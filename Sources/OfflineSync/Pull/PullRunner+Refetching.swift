@@ -164,8 +164,8 @@ extension PullRunner {
         )
     }
 
-    /// Names an item that cannot be had. One that does not fit, or that no address can name, is no longer asked for; where
-    /// the server fails or refuses, the mark stays.
+    /// Names an item that cannot be had. One that does not fit, or that no address can name, is no longer asked for, and one whose
+    /// answer cannot be read once more, as a row set aside; where the server fails or refuses, the mark stays.
     private func setAside(
         _ id: String,
         _ serverID: String,
@@ -176,13 +176,15 @@ extension PullRunner {
         let table = table
         // The server may spell the id otherwise, and its pages name the row as it does.
         let spelling = error.code == .unfitRow ? error.serverRecord?.id.stringValue : nil
-        let row = SetAsideRow(id: spelling ?? serverID, reason: error.reasonForSettingAside)
+        var row = SetAsideRow(id: spelling ?? serverID, reason: error.reasonForSettingAside)
+        // Something on the way may have cut it off.
+        row.mayPass = error.code == .invalidResponse
         let mayCome = ![.unfitRow, .invalidResponse, .invalidRequest].contains(error.code)
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)
-        try await store.write { transaction in
+        try await store.write { [row] transaction in
             if row.id != serverID { try SetAsideStorage.remove([.string(serverID)], of: table, &transaction) }
-            try SetAsideStorage.insert([row], of: table, hasParameters: hasParameters, &transaction)
+            try SetAsideStorage.insert([row], of: table, areFirst: true, hasParameters: hasParameters, &transaction)
             guard !mayCome else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
             try PurgedRowStorage.remove(.string(serverID), PurgedRowStorage.marked, of: table.name, &transaction)

@@ -25,9 +25,18 @@ extension ChosenIDs {
         let theirs = Dictionary(live.map { ($0["origin"]?.stringValue ?? "", $0) }) { first, _ in first }
         let mine = Dictionary(grouping: local) { $0["origin"]?.stringValue ?? "" }
         for origin in Set(theirs.keys).union(mine.keys).sorted() {
-            let rows = mine[origin] ?? []
+            var rows = mine[origin] ?? []
+            if let kept = ledger.kept[device.place(origin)] {
+                if ledger.madeAnew.contains(origin), rows.count > 1,
+                    let index = rows.firstIndex(where: { $0["text"]?.stringValue == kept })
+                {
+                    // It stays beside the one that somebody else has made anew, under another id.
+                    rows.remove(at: index)
+                } else if kept == rows.first?["text"]?.stringValue {
+                    continue
+                }
+            }
             if rows.count > 1 { fail("\(device.name) has row \(origin) of \(table) twice") }
-            if let kept = ledger.kept[device.place(origin)], kept == rows.first?["text"]?.stringValue { continue }
             guard let row = rows.first, let other = theirs[origin] else {
                 fail("\(device.name) \(rows.isEmpty ? "has not" : "still has") row \(origin) of \(table)")
                 continue
