@@ -67,9 +67,13 @@ struct PushPlan: Sendable {
     /// Whether groups are as they were when the order was made, and nothing has come back into the queue.
     func isCurrent(_ revision: Int64, returned: Int) -> Bool { self.revision == revision && self.returned == returned }
 
-    /// Takes over what has become of the groups. What has come back may stand anywhere.
+    /// Takes over what has become of the groups. What has come back may stand anywhere. Where only more of them is known, what
+    /// is held back stays so: what has been taken since may have stood between it and what is in its way.
     mutating func take(_ groups: GroupStorage.Groups, returned: Int) {
-        if revision != groups.revision || returned != self.returned { cursor = 0 }
+        let isMore = revision == groups.revision && returned == self.returned
+        let order = self.order
+        func isHeld(_ number: Int64) -> Bool { isMore && order.contains(number) && !order.isLeft(number) }
+        if !isMore { cursor = 0 }
         (revision, horizon, self.returned) = (groups.revision, groups.through, returned)
         members = groups.members
         runs = Self.runs(of: members)
@@ -78,11 +82,11 @@ struct PushPlan: Sendable {
                 member.number,
                 member.memberships,
                 isBlocked: !member.isToSend || member.number > last || ended.contains(member.number)
-                    || !declared.contains(member.table),
+                    || !declared.contains(member.table) || isHeld(member.number),
                 isWanted: tables.contains(member.table)
             )
         }
-        order = PushOrder(entries, underWay: Set(underWay.keys))
+        self.order = PushOrder(entries, underWay: Set(underWay.keys))
     }
 
     private static func runs(of members: [GroupStorage.Member]) -> [ClosedRange<Int64>] {
