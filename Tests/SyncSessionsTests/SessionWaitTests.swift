@@ -45,31 +45,6 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
-    @Test(
-        "an upload wait goes on when the server refuses a change that was edited meanwhile",
-        arguments: [400, 413]
-    )
-    func failureBesideEdit(_ status: Int) async throws {
-        let device = try SessionDevice(emulator)
-        device.session.start(keeping: [device.table])
-        try await device.session.wait(for: .download)
-        let before = device.line.requests.count
-        device.line.set(.held)
-        try await device.add("milk", id: "a")
-        let waiting = Task { try await device.session.wait(for: .upload) }
-        await device.line.requestsReach(before + 1)
-        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
-        device.line.set { $0.method == "POST" ? .status(status) : .answered }
-        await device.session.workEnds()
-        #expect(device.session.running.withLock { $0.waiters.count } == 1)
-        #expect(try await device.context.status().pending == 1)
-        device.line.set(.answered)
-        device.session.sync()
-        try await waiting.value
-        #expect(emulator.texts() == ["oat milk"])
-        await device.session.close()
-    }
-
     @Test("a wait goes on while there is no connection, and ends when there is one again")
     func offline() async throws {
         let device = try SessionDevice(emulator)
@@ -233,8 +208,12 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
-    @Test("a failure on a change that was edited meanwhile does not end the wait", .timeLimit(.minutes(1)))
-    func failureOnEdited() async throws {
+    @Test(
+        "a failure on a change that was edited meanwhile does not end the wait, nor does a refusal",
+        .timeLimit(.minutes(1)),
+        arguments: [500, 400, 413]
+    )
+    func failureOnEdited(_ status: Int) async throws {
         let device = try SessionDevice(emulator)
         device.session.start(keeping: [device.table])
         try await device.session.wait(for: .download)
@@ -251,7 +230,7 @@ struct SessionWaitTests {
         device.line.set { _ in
             failures.withLock { left in
                 left -= 1
-                return left >= 0 ? .status(500) : .answered
+                return left >= 0 ? .status(status) : .answered
             }
         }
         while device.session.running.withLock({ $0.machine.work != nil || $0.machine.pushDue == nil }) {

@@ -7,10 +7,10 @@ extension SyncContext {
     ///
     /// Each leaves the list when it comes. It comes with the pull after its next change; one that the server has failed on, or
     /// whose answer could not be read when it was asked for, is asked for once more by the next pull, since that may have been so
-    /// for a while only; it is asked for again after the declaration of its table has changed, by each pull until the server has answered about it, and by
-    /// ``retrySetAsideRows()``. One that does not come then is on the server no longer, and leaves the list as well; but one that
-    /// a pull with ``PullOptions/parameters`` has met, or that such a pull does not bring, may need them: it stays, and the next pull
-    /// with parameters asks for it.
+    /// for a while only; it is asked for again after the declaration of its table has changed, by each pull until the server has
+    /// answered about it, and by ``retrySetAsideRows()``. One that does not come then is on the server no longer, and leaves the
+    /// list as well; but one that a pull with ``PullOptions/parameters`` has met, or that such a pull does not bring, may need
+    /// them: it stays, and the next pull with parameters asks for it.
     public func setAsideRows() async throws -> [SetAsideRow] {
         let schema = store.schema
         return try await store.read { try SetAsideStorage.all(schema, &$0) }
