@@ -54,14 +54,10 @@ package final class OutstandingChanges: Sendable {
         /// Whether there are changes to send that were made, edited or released after these, or that may have waited for
         /// one that was given up since the last look.
         package var hasNewer = false
-        /// Those of them whose operations were edited since: the server's answer to the earlier edit may have been a failure,
-        /// of which nothing is stored then.
-        package var edited: Set<Int64> = []
 
-        package init(open: Set<Int64> = [], hasNewer: Bool = false, edited: Set<Int64> = []) {
+        package init(open: Set<Int64> = [], hasNewer: Bool = false) {
             self.open = open
             self.hasNewer = hasNewer
-            self.edited = edited
         }
     }
 
@@ -77,9 +73,7 @@ package final class OutstandingChanges: Sendable {
             }
             if !state.open.isEmpty, !state.undecided.isSubset(of: undecided) { hasNewer = true }
             state.undecided = undecided
-            var review = Review(open: Set(state.open.keys), hasNewer: hasNewer)
-            review.edited = Set(state.open.filter { waiting[$0.key] ?? $0.value > $0.value }.keys)
-            return review
+            return Review(open: Set(state.open.keys), hasNewer: hasNewer)
         }
     }
 }

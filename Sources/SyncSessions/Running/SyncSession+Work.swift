@@ -105,7 +105,7 @@ extension SyncSession {
         let review = try await changes.review()
         let failed = Set(report?.failures.map(\.operationID) ?? []).intersection(review.open)
         let areOvertaken = report?.overtaken ?? 0 > 0 && !review.hasNewer
-        try await reviewUploads(passing: report?.overtaken ?? 0 > 0 ? [] : passed, failed: failed.union(review.edited))
+        try await reviewUploads(passing: report?.overtaken ?? 0 > 0 ? [] : passed, failed: failed)
         try await reviewProgress()
         if let failure = report?.failures.first(where: { failed.contains($0.operationID) }) {
             return pushFailed(ServerFailure(failure))
