@@ -59,7 +59,9 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
     /// Whether it writes a tombstone, or brings it back, for which the tombstone may have to be shown before.
     var writesAfterShowing: Bool {
         switch kind {
-        case .restore, .fill, .tombstone: version != nil && content.map { !$0.isDeleted } ?? false
+        // A tombstone may be written anew with what it has.
+        case .tombstone: version != nil && content != nil
+        case .restore, .fill: version != nil && content.map { !$0.isDeleted } ?? false
         case .insert, .update, .delete, .none: false
         }
     }

@@ -169,6 +169,19 @@ struct UnfinishedTombstoneTests {
         #expect(filled.send()?.request == .tombstone(TestRow(content: "a", version: 2, isDeleted: true), version: 2))
     }
 
+    @Test("that is written anew with what it has may still be written late, and that is no conflict")
+    func lateTombstone() throws {
+        var item = try shown()
+        try item.delete()
+        let outcome = item.receive(.shown(TestRow(content: "a", version: 3)), to: item.send())
+        #expect(outcome == .again(.done))
+        let deletion = item.send(.done)
+        #expect(deletion?.request == .delete(version: 3))
+        // What followed the showing has arrived meanwhile.
+        #expect(item.receive(.shown(TestRow(content: "a", version: 4)), to: deletion) == .again(.done))
+        #expect(item.send(.done)?.request == .delete(version: 4))
+    }
+
     @Test("that somebody else has brought back with other content is a conflict")
     func broughtBackByOthers() throws {
         var item = try filling()
