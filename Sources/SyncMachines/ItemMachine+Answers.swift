@@ -44,8 +44,11 @@ extension ItemMachine {
             return (.parked, .none)
         case .wouldShowTombstone:
             withdraw(sent)
-            guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
-            return (.again(.tombstoneIsShown(filled: sent.request.filled(at: sent.editCounter))), .none)
+            // It changes no tombstone, not even late.
+            if case .fillTombstone(_, let version) = sent.request {
+                change?.sent.removeAll { $0.kind == .fill && $0.version == version }
+            }
+            return change?.editCounter == sent.editCounter ? (.again(.tombstoneIsShown), .none) : (.waits, .none)
         case .failed:
             change?.hasUnknownOutcome = true
             return (.unknown, .none)

@@ -41,11 +41,6 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         if case .tombstone(_, let version) = self { version != nil } else { brings }
     }
 
-    /// When the tombstone that it brings back got its content, if that takes a request of its own.
-    func filled(at editCounter: Int64) -> Int64? {
-        if case .update(_, _, restoring: true) = self { editCounter } else { nil }
-    }
-
     /// Whether it asks for a row that is there, or changes one.
     var isOfRow: Bool {
         switch self {
@@ -94,20 +89,8 @@ package enum LookUp: Hashable, Sendable {
     case done
     /// It is a tombstone with the content that was to be brought back when the change had been edited so often.
     case tombstoneFilled(editCounter: Int64)
-    /// It is a tombstone that the server can only show as it is before it gets another content; and when the change had been
-    /// edited so often, it has that content already, as far as that takes a request of its own.
-    case tombstoneIsShown(filled: Int64?)
-
-    /// Whether it is a tombstone with the content that was to be brought back when the change had been edited so often.
-    fileprivate func isFilled(_ editCounter: Int64) -> Bool {
-        switch self {
-        case .tombstoneFilled(let filled): filled == editCounter
-        case .tombstoneIsShown(let filled): filled == editCounter
-        case .notDone, .done: false
-        }
-    }
-
-    fileprivate var showsTombstone: Bool { if case .tombstoneIsShown = self { true } else { false } }
+    /// It is a tombstone that the server can only show as it is before it gets another content.
+    case tombstoneIsShown
 }
 
 // What is sent.
@@ -130,7 +113,7 @@ extension ItemMachine {
         }
         let showing = waiting.showing(request)
         // Once it may have happened, it may happen again.
-        let isShown = showing.map { lookUp.showsTombstone || waiting.sent.contains($0) } ?? false
+        let isShown = showing.map { lookUp == .tombstoneIsShown || waiting.sent.contains($0) } ?? false
         let underWay = RequestUnderWay(
             request: request,
             editCounter: waiting.editCounter,
@@ -199,11 +182,14 @@ extension ItemMachine {
             if waiting.isUndo, waiting.base == nil, lookUp == .notDone { return .lookUp }
             guard let row else { return nil }
             guard waiting.baseVersion != nil || lookUp == .done else { return .lookUp }
-            // What was to be shown once has its content. To fill it again would leave two ways in which a tombstone can have
-            // this content: because of that, or because the row was shown and somebody has deleted it since.
+            // What was to be shown once has its content, or gets it then. To fill it would leave two ways in which a tombstone can
+            // have this content: because of that, or because the row was shown and somebody has deleted it since.
             let isFilled =
-                lookUp.isFilled(waiting.editCounter)
-                || waiting.sent.contains(SentRequest(.restore, content: row, version: waiting.baseVersion))
+                lookUp == .tombstoneIsShown || lookUp == .tombstoneFilled(editCounter: waiting.editCounter)
+                || waiting.sent.contains { entry in
+                    entry.kind == .restore && entry.version == waiting.baseVersion
+                        && (entry.showsTombstone || entry.content == row)
+                }
             if waiting.restores, restoresInSteps, !isFilled, let version = waiting.baseVersion {
                 return .fillTombstone(row, version: version)
             }

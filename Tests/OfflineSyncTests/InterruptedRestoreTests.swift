@@ -170,11 +170,12 @@ struct InterruptedRestoreTests {
     )
     func predecessor(_ dialect: DatasyncDialect, _ then: Then) async throws {
         let (isRestoreCut, isDeletionCut) = (Switch(), Switch())
+        let restoring = dialect == .datasync ? "PATCH" : "POST"
         try await SyncWorld.with(
             dialect,
             edition: .predecessor,
             answeringLaptop: SyncWorld.StandIn { request, emulator in
-                if isRestoreCut.isOn, request.method == "PATCH" { throw Cut() }
+                if isRestoreCut.isOn, request.path.hasSuffix("/a"), request.method == restoring { throw Cut() }
                 if isDeletionCut.isOn, request.method == "DELETE" { throw Cut() }
                 return try await emulator.handle(request)
             }
@@ -184,13 +185,11 @@ struct InterruptedRestoreTests {
             try await laptop.table.delete("a")
             _ = try await laptop.context.push()
             try await laptop.table.insert(["text": "mine"], id: "a")
-            if dialect == .datasync {
-                // It may be brought back, so that its tombstone is written anew.
-                isRestoreCut.isOn = true
-                #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
-                isRestoreCut.isOn = false
-                try await laptop.table.delete("a")
-            }
+            // It may be brought back, so that its tombstone is written anew.
+            isRestoreCut.isOn = true
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            isRestoreCut.isOn = false
+            try await laptop.table.delete("a")
             isDeletionCut.isOn = true
             #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
             #expect(world.onServer() == ["a": "mine"])

@@ -92,9 +92,7 @@ struct Device: Hashable {
             switch lookUp {
             case .tombstoneFilled(let filled):
                 lookUp = filled == counter ? .tombstoneFilled(editCounter: 0) : .done
-            case .tombstoneIsShown(let filled?):
-                lookUp = .tombstoneIsShown(filled: filled == counter ? 0 : nil)
-            case .tombstoneIsShown(nil), .notDone, .done: break
+            case .tombstoneIsShown, .notDone, .done: break
             }
             machine.change?.editCounter = 0
         case .ready(var sent, let message):

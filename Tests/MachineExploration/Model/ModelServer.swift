@@ -11,6 +11,9 @@ struct ModelServer {
     /// Whether bringing a row back takes two requests: one that gives the tombstone its content, one that makes it live.
     let restoresInSteps: Bool
 
+    /// Whether it can only show a tombstone as it is before it writes it: it gets its content behind that, then.
+    let showsBefore: Bool
+
     /// The last version that fits.
     static let lastVersion: UInt8 = 15
 
@@ -36,7 +39,7 @@ struct ModelServer {
             // A tombstone is written with what the request carries; what brings one back in steps has given it that before.
             if message.kind == .tombstone {
                 row.content = message.content
-            } else if restoresInSteps {
+            } else if restoresInSteps, !showsBefore {
                 row.content = content
             }
             return Answer(.taken, row)

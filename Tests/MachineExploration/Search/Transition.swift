@@ -55,7 +55,8 @@ extension Explorer {
         ModelServer(
             row: world.server,
             showsTombstones: bounds.showsTombstones,
-            restoresInSteps: bounds.restoresInSteps
+            restoresInSteps: bounds.restoresInSteps,
+            showsBefore: bounds.showsBefore
         )
     }
 
