@@ -54,6 +54,52 @@ struct ForeignAnswerTests {
         }
     }
 
+    /// A service that hides its errors behind pages says so of conflicts, too: whether there is one is looked up.
+    @Test(
+        "a page with the status of a conflict stops a push with the queue as it was, where the row explains none",
+        arguments: DatasyncDialect.allCases,
+        [409, 412]
+    )
+    func pageOfConflict(_ dialect: DatasyncDialect, _ status: Int) async throws {
+        for lookUpIsRefused in [false, true] {
+            for change in ["insert", "update", "delete"] {
+                try await SyncWorld.with(dialect) { world in
+                    try await world.shareItem("a")
+                    let laptop = world.laptop
+                    switch change {
+                    case "insert": try await laptop.table.insert(["text": "bread"], id: "c")
+                    case "update": try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+                    default: try await laptop.table.delete("a")
+                    }
+                    let waiting = try await laptop.context.operations()
+                    world.emulator.inject(.respond(.html(status, "<h1>No</h1>")) { $0.method != "GET" })
+                    if lookUpIsRefused { world.emulator.inject(.respond(.html(403, "<h1>No</h1>")) { $0.method == "GET" }) }
+                    let code = try await syncErrorCode { _ = try await laptop.context.push() }
+                    #expect(code == .pushAbortedNetwork, "\(change)")
+                    #expect(try await laptop.context.operations().map(\.state) == waiting.map(\.state))
+                    #expect(try await laptop.context.operationErrors().isEmpty)
+
+                    let report = try await laptop.context.push()
+                    #expect(report.pushed == 1 && report.conflicts.isEmpty && report.failures.isEmpty, "\(change)")
+                }
+            }
+        }
+    }
+
+    @Test("a page in the place of a conflict is one, where the row shows it", arguments: DatasyncDialect.allCases, [409, 412])
+    func pageOfTrueConflict(_ dialect: DatasyncDialect, _ status: Int) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem("a")
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await world.phone.pull()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            world.emulator.inject(.respond(.html(status, "<h1>No</h1>")) { $0.method != "GET" })
+            #expect(try await world.laptop.context.push().conflicts.count == 1)
+            #expect(try await world.laptop.onlyError().serverItem?["text"] == "theirs")
+        }
+    }
+
     @Test("a pull stops, and the next one goes on", arguments: DatasyncDialect.allCases, InFront.allCases)
     func pull(_ dialect: DatasyncDialect, _ inFront: InFront) async throws {
         try await SyncWorld.with(dialect) { world in

@@ -182,7 +182,8 @@ extension DatasyncRemote {
     /// The error of a conflict whose answer lacks the server's row.
     ///
     /// - Throws: What the look-up failed with, when trying again later can help, as after an answer that is no row. Otherwise
-    ///   the conflict goes without a row: repeating the write would only bring up the same conflict.
+    ///   the conflict goes without a row: repeating the write would only bring up the same conflict. For a page for browsers that no
+    ///   row explains, that something stands in front of the service.
     func conflictByLookup(
         _ id: String,
         in table: TableDefinition,
@@ -190,8 +191,13 @@ extension DatasyncRemote {
     ) async throws -> RemoteError {
         do {
             let row = try await afterRequest { try await self.record(id, in: table) }
+            let isExplained = row.map { $0.version == nil || $0.version != response.sentVersion } ?? false
+            guard isExplained || !response.looksLikeHTML else { throw response.failureInFront(table: table.name) }
             return conflict(with: row, in: table, by: response)
-        } catch let error as RemoteError where [.refused, .unfitRow].contains(error.code) {
+        } catch let error as RemoteError where error.code == .unfitRow || error.code == .refused && !error.isWebPage {
+            guard error.code == .unfitRow || !response.looksLikeHTML else {
+                throw response.failureInFront(table: table.name)
+            }
             return conflict(with: nil, in: table, by: response, cause: error)
         }
     }
@@ -225,7 +231,7 @@ extension DatasyncRemote {
         status: Int? = nil,
         cause: (any Error)? = nil
     ) -> RemoteError {
-        let sent = response?.request.flatMap { EntityTag.version($0.headerFields[.ifMatch]) }
+        let sent = response?.sentVersion
         let reason =
             switch row {
             case nil: "has a conflicting row in table '\(table.name)', which could not be had; resolve the conflict."

@@ -102,6 +102,12 @@ struct ServerResponse: Sendable {
         return failure(code, explanation(of: code, table: table))
     }
 
+    /// The error of a page for browsers in the place of the service's answer.
+    func failureInFront(table: String) -> RemoteError { failure(.refused, explanation(of: .refused, table: table)) }
+
+    /// The version that was sent along.
+    var sentVersion: String? { request.flatMap { EntityTag.version($0.headerFields[.ifMatch]) } }
+
     /// The error of an answer that is no success: what is wrong with it, and then what the server says about that.
     func failure(_ code: RemoteError.Code, _ problem: String) -> RemoteError {
         var error = RemoteError(
