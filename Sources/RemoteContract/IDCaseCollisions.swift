@@ -55,7 +55,17 @@ package enum IDCaseCollisions {
 
     /// What is said of a row that is set aside for another one.
     package static func reason(_ others: String, _ table: TableDefinition) -> String {
-        "the server also has \(others), which table '\(table.name)' takes for the same id; declare a new"
+        beginning + others + ", which table '\(table.name)' takes for the same id; declare a new"
             + " table with idComparison: .exact and wireName: \"\(table.wireName)\", and pull that"
     }
+
+    /// The reason for which a row is set aside, without the ids of others, for a log.
+    package static func withoutIDs(_ reason: String) -> String {
+        guard reason.hasPrefix(beginning), let end = reason.ranges(of: ", which table '").last else {
+            return reason
+        }
+        return beginning + "another spelling" + reason[end.lowerBound...]
+    }
+
+    private static let beginning = "the server also has "
 }

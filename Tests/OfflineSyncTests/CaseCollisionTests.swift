@@ -28,6 +28,24 @@ struct CaseCollisionTests {
         }
     }
 
+    @Test("are not in a log, which names no ids")
+    func log() async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            try seed(["k1", "K1"], world)
+            var events = world.laptop.context.events.makeAsyncIterator()
+            try await world.laptop.pull()
+            var lines: [String] = []
+            while lines.count < 2, let event = await events.next() {
+                if case .rowSetAside = event { lines.append(event.logLine) }
+            }
+            #expect(
+                lines.allSatisfy { $0.contains("the server also has another spelling, which table 'TodoItem'") },
+                "\(lines)"
+            )
+            #expect(!lines.joined().lowercased().contains("k1"))
+        }
+    }
+
     @Test("one that comes later is named, and the row that is here stays")
     func later() async throws {
         try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in

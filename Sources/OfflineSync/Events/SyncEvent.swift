@@ -45,7 +45,8 @@ extension SyncEvent {
             "operation \(operation.id): \(operation.kind) in '\(operation.table)' taken"
         case .operationNotTaken(let error): "operation \(error.operationID): \(error.summary)"
         case .pageApplied(let table, let rows): "page of '\(table)' applied: \(rows) rows"
-        case .rowSetAside(let table, let row): "row of '\(table)' set aside: \(row.reason)"
+        case .rowSetAside(let table, let row):
+            "row of '\(table)' set aside: \(IDCaseCollisions.withoutIDs(row.reason))"
         case .itemLeftOut(let table, _, let reason): "row of '\(table)' left out: \(reason)"
         case .decided(let entry): "conflict in '\(entry.table)' decided by policy: \(entry.decision)"
         case .wasReset(let report): "everything was brought anew; \(report)"

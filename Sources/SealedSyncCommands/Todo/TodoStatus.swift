@@ -37,17 +37,22 @@ struct TodoStatus: ToolCommand {
         Console.write("\(answer.conflicts) in conflict, \(answer.failed) refused by the server")
         for row in answer.failures {
             let status = row.status.map { " (HTTP \($0))" } ?? ""
-            Console.write("refused: \(TextTable.printable(row.id, atMost: 60)): \(row.reason)\(status)")
+            Console.write("refused: \(Self.line(row.id, row.reason))\(status)")
         }
         if !answer.failures.isEmpty {
             Console.write("next: 'sealedsync todo retry ID|--all', edit the to-do, or 'sealedsync todo undo ID'")
         }
-        for row in answer.setAside { Console.write("set aside: \(row.id): \(row.reason)") }
+        for row in answer.setAside { Console.write("set aside: \(Self.line(row.id, row.reason))") }
         if !answer.unshownColumns.isEmpty {
             Console.write("columns that the server has not shown: \(answer.unshownColumns.joined(separator: ", "))")
         }
         Console.write("server   \(answer.server), protocol \(answer.protocol), table \(answer.table)")
         Console.write("engine   SQLCipher \(answer.engine.sqlcipher) on SQLite \(answer.engine.sqlite)")
+    }
+
+    /// What the server says, and may be anything, on one line.
+    private static func line(_ id: String, _ reason: String) -> String {
+        "\(TextTable.printable(id, atMost: 60)): \(TextTable.printable(reason, atMost: 400))"
     }
 
     private struct Answer: Encodable, Sendable {
