@@ -60,7 +60,7 @@ public struct SetAsideRow: Sendable, Hashable {
     /// The row's id as the server has it; it may be empty.
     public var id: String
 
-    /// Why it was left out and what to do: names of columns, and of rows that stand against it the ids; never content.
+    /// Why it was left out and what to do: names of columns, never content. Where another row stands against it, the id of that.
     public var reason: String
 
     /// The table; empty in what a remote gives, the engine fills it in.

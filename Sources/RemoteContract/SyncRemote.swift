@@ -220,6 +220,15 @@ extension SyncRemote {
     package func confirmedDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record?
     {
         guard try await delete(id, from: table, version: version) != .confirmed else { return nil }
+        return try await confirmDeletion(of: id, from: table, version: version)
+    }
+
+    /// Looks a row up whose deletion was not confirmed.
+    ///
+    /// - Returns: Its tombstone; nil when there is none.
+    /// - Throws: `RemoteError` with code `conflict` for a row in another version, `serverFailure` for one that is still there, and
+    ///   what looking it up throws.
+    package func confirmDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record? {
         guard let row = try await record(id, in: table) else {
             // That there is none is believed of a table that is there.
             try await confirm(table)

@@ -14,7 +14,7 @@ struct LimitTests {
     @Test(
         "nodes are counted as the server does: the last number it takes, and the first that it refuses",
         arguments: [
-            (16, "(id eq 'x')"), (20, "(price ne 1)"),
+            (16, "(id eq 'x')"), (20, "(price ne 1)"), (20, "(price eq null)"),
             (12, "(updatedAt gt cast(2024-01-01T00:00:00.000Z,Edm.DateTimeOffset))"),
             (12, "(day gt cast(2024-01-01,Edm.Date))"), (12, "(starts eq cast(08:30:00.250,Edm.TimeOfDay))"),
             (20, "startswith(text,'a')"), (20, "(text eq 'it''s (x) in y')"), (20, "(price eq -1e-07)"),
@@ -141,6 +141,8 @@ struct LimitTests {
         let wire = DatasyncDialect.datasync.wireProtocol()
         #expect(throws: Never.self) { try wire.page(query, of: Self.table) }
         #expect(throws: RemoteError.self) { try wire.page(query.ordered(by: "f"), of: Self.table) }
+        // One that is named again is sent once.
+        _ = try wire.page(query.ordered(by: "a", .descending), of: Self.table)
     }
 
     @Test(

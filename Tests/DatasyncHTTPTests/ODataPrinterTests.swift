@@ -49,6 +49,10 @@ struct ODataPrinterTests {
         }
         #expect(try text(Column("day") < "2026-11-22") == "(day lt cast(2026-11-22,Edm.Date))")
         #expect(try text(Column("time") == "08:30") == "(time eq cast(08:30:00.000,Edm.TimeOfDay))")
+        let dayInFront = QueryPredicate.comparison(.value("2026-11-22"), .less, .column("day"))
+        #expect(try text(dayInFront) == "(cast(2026-11-22,Edm.Date) lt day)")
+        let timeInFront = QueryPredicate.comparison(.value("08:30"), .equal, .column("time"))
+        #expect(try text(timeInFront) == "(cast(08:30:00.000,Edm.TimeOfDay) eq time)")
         #expect(try text(Column("day") == .null) == "(day eq null)")
         let list = Column<FieldValue>("day").isAny(of: ["2026-11-22", "2026-11-23"])
         let chain = "((day eq cast(2026-11-22,Edm.Date)) or (day eq cast(2026-11-23,Edm.Date)))"

@@ -108,6 +108,14 @@ struct RequestTests {
         )
     }
 
+    @Test("each of the requests that bring a row back in protocol 2 says that it is JSON")
+    func contentTypesOfRestore2() async throws {
+        let transport = RecordingTransport()
+        let remote = try DatasyncRemote.recording(.azureMobileApps, into: transport)
+        _ = try await remote.update(Self.row, in: Self.table, version: "V1", restoring: true)
+        #expect(transport.contentTypes == ["application/json", "application/json"])
+    }
+
     @Test("a protocol 2 update of a row without values writes nulls, because one without columns fails")
     func emptyUpdate2() async throws {
         let lines = try await lines(.azureMobileApps) {

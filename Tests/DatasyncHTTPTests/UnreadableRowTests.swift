@@ -70,6 +70,20 @@ struct UnreadableRowTests {
         }
     }
 
+    @Test("take nothing from two others of which a filter by the id of one finds both")
+    func besideOtherCase() async throws {
+        let server = StampServer(StampServer.Settings(ignoresCaseOfIDs: true))
+        server.with { state in
+            for (index, id) in ["A", "a", "b"].enumerated() {
+                state.write(id, stamp: state.now + Int64(index) * 10_000)
+            }
+            state.unreadable = ["b"]
+        }
+        let pages = try await pull(server)
+        #expect(Set(pages.flatMap(\.records).map(\.id)) == ["A", "a"])
+        #expect(Set(pages.flatMap(\.setAside).map(\.id)) == ["b"])
+    }
+
     @Test("are set aside as long as they are few: a server that fails on many fails", arguments: [20, 21])
     func many(_ count: Int) async throws {
         let server = StampServer()

@@ -389,6 +389,22 @@ struct GroupPushTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    @Test("keep an item that they have changed and deleted when its deletion is taken back")
+    func keptWithoutDeletion() async throws {
+        try await write("x", "y")
+        _ = try await context.push()
+        let todos = todos
+        try await context.write { tx in
+            try tx.update(Record(id: "x", ["text": "bread"]), in: todos)
+            try tx.delete("x", from: todos)
+            try tx.update(Record(id: "y", ["text": "bread"]), in: todos)
+        }
+        try await todos.undoDelete("x")
+        refuse("x")
+        #expect(try await context.push().failures.map(\.itemID) == ["x"])
+        #expect(server.texts == ["x": "milk", "y": "milk"], "what was changed behind it waits")
+    }
+
     @Test("keep their order where a later one had deleted what is there again")
     func orderWithoutDeletion() async throws {
         try await write("x", "y")

@@ -108,6 +108,21 @@ struct LocalChangeSyncTests {
         }
     }
 
+    @Test("a deletion that has cancelled an insert is not taken back over a row that a pull has brought since")
+    func cancelledInsert() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            try await laptop.table.delete("a")
+            try await world.phone.table.insert(["text": "theirs"], id: "a")
+            #expect(try await world.phone.context.push().pushed == 1)
+            try await laptop.table.pull(options: .init(order: .pullOnly))
+            #expect(try await syncErrorCode { try await laptop.table.undoDelete("a") } == .invalidAction)
+            #expect(try await laptop.text("a") == "theirs")
+            #expect(try await laptop.context.operations().isEmpty)
+        }
+    }
+
     @Test("an id in another casing reaches the row the server has", arguments: [true, false])
     func casing(_ isUpdate: Bool) async throws {
         try await SyncWorld.with(.azureMobileApps) { world in

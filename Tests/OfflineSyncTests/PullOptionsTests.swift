@@ -65,6 +65,22 @@ struct PullOptionsTests {
         }
     }
 
+    @Test("a pull of several tables that comes first counts what it drops in all of them")
+    func pruningOfSeveral() async throws {
+        let remote = ScriptedRemote { request, number in
+            guard request.table == "A" else { return PullPage(records: []) }
+            return PullPage(records: [number <= 2 ? serverRow("a") : serverRow("a", "cream", version: "v2")])
+        }
+        let schema = try StoreSchema(["A", "B"].map { TableDefinition($0, columns: [.init("text", .string)]) })
+        let context = SyncContext(store: MemoryStore(schema), remote: remote)
+        let (first, second) = (try context.table("A"), try context.table("B"))
+        try await context.pull(first, second)
+        try await first.update(Record(id: "a", ["text": "cream"]))
+        let report = try await context.pull(first, second, options: .init(order: .pullFirst))
+        #expect(report.pruned == 1)
+        #expect(try await context.status().pending == 0)
+    }
+
     @Test("a pull that comes first keeps the deletion of a row that others have changed")
     func deletionOfNewerRow() async throws {
         try await SyncWorld.with(.datasync) { world in
@@ -188,6 +204,17 @@ struct PullOptionsTests {
         try await context.resetDeltaToken(of: Query("TodoItem"), parameters: ["tenant": "a"])
         try await context.pull(Query("TodoItem"), options: .init(parameters: ["tenant": "a"]))
         #expect(remote.requests.last?.position == .changes(since: nil))
+    }
+
+    @Test(
+        "the name of a query has 1 to 128 characters",
+        arguments: [(0, false), (1, true), (128, true), (129, false)]
+    )
+    func lengthOfName(_ length: Int, _ isTaken: Bool) async throws {
+        let context = SyncContext(store: try makeStore(), remote: ScriptedRemote(pages: [PullPage(records: [])]))
+        let name = String(repeating: "x", count: length)
+        let code = try await syncErrorCode { try await context.pull(Query("TodoItem"), queryID: name) }
+        #expect(code == (isTaken ? nil : .invalidParameter))
     }
 
     @Test("one query's token is reset, and no other")

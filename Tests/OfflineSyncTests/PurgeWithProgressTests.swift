@@ -43,6 +43,17 @@ extension PurgeWithProgressTests {
         #expect(try await texts(context).isEmpty)
     }
 
+    @Test("keeps rows away from each pull, also where the name of one and an id read like those of another")
+    func namesThatRunTogether() async throws {
+        let (context, _) = try context()
+        let rows = [serverRow("1x", stamp: 5_000), serverRow("x", stamp: 5_000)]
+        page.value = PullPage(records: rows, cursor: "4000")
+        for name in ["a", "a1"] { try await context.pull(all, queryID: name) }
+        #expect(try await context.purge(all, resettingDeltaTokens: false) == 2)
+        for name in ["a", "a1"] { try await context.pull(all, queryID: name) }
+        #expect(try await texts(context).isEmpty)
+    }
+
     @Test(
         "has a row come that is marked to be fetched: what was here is not what the server has",
         arguments: [false, true]

@@ -46,6 +46,7 @@ struct RecordQueryTests {
         try await context.write { tx in
             #expect(try tx.count(open) == 2)
             #expect(try tx.first(open.ordered(by: "text"))?.id == "c")
+            #expect(try tx.first(open.limited(to: 0)) == nil)
             var ids: [RecordID] = []
             try tx.forEach(open) { ids.append($0.id) }
             #expect(try ids == tx.read(open).map(\.id) && ids == ["b", "c"])

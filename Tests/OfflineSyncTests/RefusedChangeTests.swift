@@ -163,6 +163,35 @@ struct RefusedChangeTests {
         }
     }
 
+    @Test("a refused insert, deleted instead, is an insert again when that deletion is taken back")
+    func refusedInsertDeletedInstead() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "POST" })
+            try await laptop.table.insert(["text": "milk"], id: "a")
+            #expect(try await laptop.context.push().failures.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .deleteInstead)
+            try await laptop.table.undoDelete("a")
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty)
+            #expect(world.onServer() == ["a": "milk"])
+        }
+    }
+
+    @Test("those of a table do not have those of others among them")
+    func errorsOfTables() async throws {
+        let server = GroupServer { _ in throw RemoteError(.refused, "not valid", status: 400) }
+        let lists = TableDefinition("List", columns: [.init("text", .string)])
+        let context = SyncContext(store: MemoryStore(try StoreSchema([todoTable, lists])), remote: server)
+        for (table, id) in [("TodoItem", "a"), ("List", "b")] {
+            try await context.table(table).insert(["text": "milk"], id: id)
+        }
+        #expect(try await context.push().failures.count == 2)
+        for (table, id) in [("TodoItem", "a"), ("List", "b")] {
+            #expect(try await context.table(table).operationErrors().map(\.itemID) == [id])
+        }
+    }
+
     @Test("a discarded item does not come back after a purge that keeps the tokens")
     func purgeRefetch() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

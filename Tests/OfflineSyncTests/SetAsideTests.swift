@@ -182,6 +182,22 @@ struct SetAsideTests {
         }
     }
 
+    @Test("count as not fetched when they are asked for no more, because the server answers for none of them")
+    func givenUp() async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            let query = request.query.removingPercentEncoding ?? ""
+            let asksByID = query.contains("(id in (") || query.contains("(id eq '")
+            return asksByID ? EmulatorResponse(500) : try await emulator.handle(request)
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed((0..<40).map { ["id": .string("r\($0)"), "due": "soon"] }, in: "TodoItem")
+            try await world.laptop.pull()
+            let context = try await fitting(world.laptop)
+            #expect(try await context.pull(Query("TodoItem"), queryID: "all").notFetched == 40)
+            #expect(try await context.setAsideRows().count == 40)
+        }
+    }
+
     @Test("leave the list when they are on the server no longer, and with their table's rows")
     func leave() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

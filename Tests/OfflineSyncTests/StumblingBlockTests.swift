@@ -191,6 +191,8 @@ struct StumblingBlockTests {
             world.emulator.clearFaults()
             world.emulator.inject(.respond(Self.page, times: 1) { $0.method == "PUT" })
             #expect(try await context.push().pushed == 3)
+            let left = try await world.laptop.store.read(Query(SystemTables.configuration.name)).records
+            #expect(!left.contains { $0["keyType"] == 1_032 }, "nothing is left of it")
         }
     }
 

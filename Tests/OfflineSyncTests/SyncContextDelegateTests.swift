@@ -1,10 +1,11 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
-import OfflineSync
 import SyncContract
 import Synchronization
 import Testing
+
+@testable import OfflineSync
 
 /// Notes what it is told, and says what it was made to say.
 private final class TestDelegate: SyncContextDelegate {
@@ -304,6 +305,17 @@ struct SyncContextDelegateTests {
             #expect(lines.contains("operation 1: insert in 'TodoItem' was refused (HTTP 400)"))
             #expect(!lines.joined().contains("secret"))
         }
+    }
+
+    @Test("events that a loop does not keep up with are lost from the oldest on: the newest come")
+    func missedEvents() async {
+        let events = SyncEvents()
+        var iterator = events.makeAsyncIterator()
+        for number in 0...SyncEvents.capacity { events.send(.pageApplied(table: "TodoItem", rows: number)) }
+        var lines: [String] = []
+        while lines.count < SyncEvents.capacity, let event = await iterator.next() { lines.append(event.logLine) }
+        #expect(lines.first == "page of 'TodoItem' applied: 1 rows")
+        #expect(lines.last == "page of 'TodoItem' applied: \(SyncEvents.capacity) rows")
     }
 
     @Test("events tell what happened in order, without the content of rows")

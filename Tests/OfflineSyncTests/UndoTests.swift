@@ -48,6 +48,18 @@ struct UndoTests {
         try await table.revert("nothing waits for this")
     }
 
+    @Test("revert drops what the server has said of a change, also while that may still arrive")
+    func revertRefused() async throws {
+        let server = GroupServer { _ in throw RemoteError(.refused, "too large", status: 413) }
+        let context = SyncContext(store: store, remote: server)
+        let table = try context.table("TodoItem")
+        try await table.insert(["text": "milk"], id: "a")
+        #expect(try await context.push().failures.count == 1)
+        try await table.revert("a")
+        #expect(try await context.operationErrors().isEmpty)
+        #expect(try await context.operations().map(\.isUndo) == [true])
+    }
+
     @Test("the deletion of an item that is not here, taken back, makes no empty one of it")
     func deletionOfNothing() async throws {
         try await table.delete("gone", version: "1")

@@ -27,6 +27,8 @@ public struct RemotePages: AsyncSequence, Sendable {
         /// How many rows the next page skips behind the last id: those that came, and those that the server kept back.
         private var skippedBehindLastID = 0
         private var previous: [RecordID] = []
+        /// Whether the page before came a second time.
+        private var isRepeated = false
         private var isFinished = false
         private var emptyPages = 0
         /// As many as a pull takes in a row.
@@ -52,6 +54,16 @@ public struct RemotePages: AsyncSequence, Sendable {
             if lastID == nil { totalCount = page.totalCount } else { page.totalCount = totalCount }
             let ids = page.records.map(\.id) + page.setAside.map { RecordID.string($0.id) }
             guard ids.isEmpty || ids != previous else {
+                // Rows that came meanwhile may have moved it, by just its length.
+                if !followsIDs, !isRepeated {
+                    guard !page.isKnownToBeLast else {
+                        isFinished = true
+                        return nil
+                    }
+                    isRepeated = true
+                    skippedBehindLastID += ids.count
+                    return try await next()
+                }
                 isFinished = true
                 throw RemoteError(
                     .invalidResponse,
@@ -59,7 +71,7 @@ public struct RemotePages: AsyncSequence, Sendable {
                         + " $skip."
                 )
             }
-            if !ids.isEmpty { (previous, emptyPages) = (ids, 0) }
+            if !ids.isEmpty { (previous, isRepeated, emptyPages) = (ids, false, 0) }
             seen += ids.count
             if followsIDs, page.setAside.isEmpty, let last = page.records.last {
                 (lastID, skippedBehindLastID) = (last.id, 0)
@@ -92,9 +104,9 @@ public struct RemotePages: AsyncSequence, Sendable {
         private var nextQuery: Query {
             var next = query
             next.limit = [query.limit.map { $0 - seen }, size].compactMap(\.self).min()
-            let isOrderedByID = query.order.contains { $0.column == "id" }
+            let columns = Set(query.order.map { $0.column.lowercased() })
             // Servers take five columns at most.
-            if !isOrderedByID, query.order.count < 5 { next = next.ordered(by: "id") }
+            if !columns.contains("id"), columns.count < 5 { next = next.ordered(by: "id") }
             if let lastID { next = next.filtered(by: Column("id") > lastID.fieldValue) }
             next.offset = query.offset + skippedBehindLastID
             return next

@@ -97,7 +97,9 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
         for spelling in Self.spellings(of: id) {
             if try await remote.delete(spelling, from: definition, version: version) == .confirmed { return }
         }
-        try await remote.confirm(definition)
+        for spelling in Self.spellings(of: id) {
+            _ = try await remote.confirmDeletion(of: spelling, from: definition, version: version)
+        }
     }
 
     /// Brings a deleted item back as it was. See `RemoteTable.undelete(_:version:)`.

@@ -34,8 +34,15 @@ extension PullRunner {
         )
         var refused: [String] = []
         var isAnswered = false
+        // A question that was broken off is asked again in parts.
+        var missed: Set<RecordID> = []
+        func miss(_ ids: some Sequence<RecordID>) {
+            let before = missed.count
+            missed.formUnion(ids)
+            work.report.notFetched += missed.count - before
+        }
         func take(_ fetched: Fetched) async throws {
-            work.report.notFetched += fetched.page.setAside.count
+            miss(fetched.page.setAside.map { .string($0.id) })
             try await apply(fetched, isNews: false, isRepeated: true, &work) { _ in }
         }
         while !stops(&work), let outcome = try await ask(&questions, of: Query(table.name), parameters, take) {
@@ -51,9 +58,9 @@ extension PullRunner {
                     try SetAsideStorage.removeDue(ids.compactMap(\.stringValue), of: table, &$0)
                 }
             case .refused(let id, let error):
-                work.report.notFetched += 1
+                miss([id])
                 if (error.cause as? RemoteError)?.code != .serverFailure { refused += [id].compactMap(\.stringValue) }
-            case .givenUp(let ids, _): work.report.notFetched += ids.count
+            case .givenUp(let ids, _): miss(ids)
             }
         }
         guard !refused.isEmpty else { return }

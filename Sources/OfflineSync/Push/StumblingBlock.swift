@@ -107,7 +107,10 @@ extension RequestSender {
             return answer
         }
         let second = try await sendingAgain()
-        guard second.mayBeAboutTheChange, let error = second.error else { return second }
+        guard second.mayBeAboutTheChange, let error = second.error else {
+            if second.abort == nil { block.passed(inFlight.operation) }
+            return second
+        }
         return PushAnswer(error.leavesOutcomeOpen ? .failed : .refused(provesNothingWasDone: false), error)
     }
 }

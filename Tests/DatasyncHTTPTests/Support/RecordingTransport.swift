@@ -41,6 +41,9 @@ final class RecordingTransport: ClientTransport {
         }
     }
 
+    /// The type of content of every request; nil for one that has none.
+    var contentTypes: [String?] { sent.withLock { $0.map { $0.headerFields[.contentType] } } }
+
     var lastRequest: HTTPRequest? { sent.withLock { $0.last } }
     var lastTimeout: Duration? { sent.withLock { $0.last?.timeout } }
 }

@@ -55,6 +55,15 @@ extension Bounds {
             showsBefore: true,
             limit: 6_000_000
         ),
+        Bounds(
+            edits: 2,
+            faults: 2,
+            removals: 1,
+            isAlone: true,
+            restoresInSteps: true,
+            showsBefore: true,
+            limit: 6_000_000
+        ),
         Bounds(edits: 2, faults: 1, showsBefore: true, limit: 6_000_000),
         Bounds(edits: 2, faults: 1, restoresInSteps: true, showsBefore: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 3, faults: 2, removals: 1, isAlone: true, limit: 6_000_000),

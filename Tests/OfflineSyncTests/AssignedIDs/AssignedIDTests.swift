@@ -203,6 +203,21 @@ struct AssignedIDTests {
         }
     }
 
+    @Test("keeps the row of others that has the name for which it has refused one, when that one is given up")
+    func nameTaken() async throws {
+        try await AssignedIDWorld.with { world in
+            try await world.laptop.lists.insert(["text": "shopping"])
+            _ = try await world.laptop.context.push()
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            world.emulator.inject(.respond(EmulatorResponse(409), times: 1) { $0.method == "POST" })
+            let refused = try #require(try await phone.context.push().failures.first)
+            try await phone.context.resolve(refused, with: .discard)
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["shopping"])
+        }
+    }
+
     @Test("never hears of an item that was deleted before it was sent")
     func deletedUnsent() async throws {
         try await AssignedIDWorld.with { world in
@@ -266,9 +281,10 @@ struct AssignedIDTests {
                 try await laptop.store.read(Query("Lists")).records.first { $0["text"] == "a" }?.id.stringValue
             )
             let (isOfList, isOpen) = (Column("list") == .string(list), Column("complete") == false)
+            let isOfListInFront = QueryPredicate.comparison(.value(.string(list)), .equal, .column("list"))
             for (condition, told) in [
                 (isOfList && isOpen, ["a: in a"]), (isOfList || Column("complete") == true, ["a: in a"]),
-                (!isOfList && isOpen, ["b: in b"]),
+                (!isOfList && isOpen, ["b: in b"]), (isOfListInFront, ["a: in a"]),
             ] {
                 try await laptop.context.purge(Query("Tasks"))
                 for _ in 0..<2 {

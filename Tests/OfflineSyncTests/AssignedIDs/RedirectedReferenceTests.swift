@@ -71,6 +71,28 @@ struct RedirectedReferenceTests {
         }
     }
 
+    @Test("follows when it is the server's row in a conflict, and nothing of the change")
+    func inAConflict() async throws {
+        try await AssignedIDWorld.with { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.tasks.insert(["text": "milk"], id: "t")
+            _ = try await phone.context.push()
+            try await phone.lists.insert(["text": "shopping"], id: "x")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await laptop.pullAll()
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            let task = try #require(try await laptop.store.read(Query("Tasks")).records.first?.id)
+            try await laptop.tasks.update(Record(id: task, ["list": .string(list)]))
+            _ = try await laptop.context.push()
+            try await phone.tasks.update(Record(id: "t", ["text": "mine"]))
+            let conflict = try #require(try await phone.context.push(phone.tasks).conflicts.first)
+            #expect(conflict.serverItem?["list"]?.isNull == false && conflict.serverItem?["list"] != "x")
+            try await pull(phone.lists, phone)
+            #expect(try await phone.context.operationErrors().map { $0.serverItem?["list"] } == ["x"])
+        }
+    }
+
     @Test("follows when it is an insert that was dropped and comes late: it is found", arguments: [false, true])
     func dropped(_ updates: Bool) async throws {
         try await AssignedIDWorld.with { world in

@@ -29,6 +29,12 @@ struct LocalOnlyTableTests {
         TableDefinition("Note", columns: [.init("search", .string, references: "Search", onDelete: .nullify)]),
     ]
 
+    private struct Search: Codable, Identifiable, Sendable {
+        var id = ""
+        var text = ""
+        var syncState = SyncState.pending
+    }
+
     private let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem", "Note"]))
     private let context: SyncContext
 
@@ -65,6 +71,14 @@ struct LocalOnlyTableTests {
         let status = try await context.status()
         #expect(status.pending == 0 && status.undeclared == 0 && status.unshownColumns.isEmpty)
         #expect(try await context.push().requests == 0)
+    }
+
+    @Test("have items that wait for nothing, also as an insert gives them back")
+    func states() async throws {
+        let searches = try context.table("Search", of: Search.self)
+        let inserted = try await searches.insert(Search(id: "s", text: "milk"))
+        #expect(inserted.text == "milk" && inserted.syncState == .synced)
+        #expect(try await searches.read("s")?.syncState == .synced)
     }
 
     @Test("change in one transaction with those that are synced, or not at all")

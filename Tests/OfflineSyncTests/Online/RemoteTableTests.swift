@@ -111,6 +111,27 @@ struct RemoteTableTests {
         #expect(try await table.read("a") == nil)
     }
 
+    @Test(
+        "so it is of a typed table",
+        arguments: OnlineWorld.Service.allCases,
+        [EmulatorResponse(200), EmulatorResponse(404)]
+    )
+    func unconfirmedTypedDeletion(_ service: OnlineWorld.Service, _ answer: EmulatorResponse) async throws {
+        struct Todo: Codable, Identifiable, Sendable {
+            var id: UUID
+            var text: String
+        }
+        let world = try OnlineWorld(service)
+        let table = try world.context.remoteTable("TodoItem", of: Todo.self)
+        let todo = try await table.insert(Todo(id: UUID(), text: "milk"))
+        world.emulator.inject(.respond(answer, times: 2) { $0.method == "DELETE" })
+        #expect(try await failure { try await table.delete(todo.id) }.code == .serverFailure)
+        #expect(try await table.read(todo.id) != nil)
+        try await table.delete(todo.id)
+        #expect(try await table.read(todo.id) == nil)
+        try await table.delete(todo.id)
+    }
+
     @Test("an address without the table is no missing row", arguments: OnlineWorld.Service.allCases)
     func wrongTable(_ service: OnlineWorld.Service) async throws {
         let table = try OnlineWorld(service).context.remoteTable("Nowhere")
@@ -226,6 +247,24 @@ struct RemoteTableTests {
             if ids.count == 5 { for id in ids { try await table.delete(id) } }
         }
         #expect(ids == (0..<20).map { "id-\(1_000 + $0)" })
+    }
+
+    @Test(
+        "rows that come in front meanwhile move a page, which is no page that comes over and over",
+        arguments: [1, 2]
+    )
+    func moved(_ size: Int) async throws {
+        let world = try OnlineWorld(.datasync)
+        try world.seed(6)
+        let table = try world.context.remoteTable("TodoItem")
+        let query = table.query.ordered(by: "updatedAt", .descending)
+        let before = try await table.read(query).map(\.id)
+        var ids: [RecordID] = []
+        for try await page in try table.pages(query, size: size) {
+            if ids.isEmpty { for number in 0..<size { try await table.insert(["text": "new"], id: "new-\(number)") } }
+            ids += page.records.map(\.id)
+        }
+        #expect(ids == before)
     }
 
     @Test("rows behind such as do not fit come too, and each once", arguments: [1, 2, 3, 4, nil] as [Int?])

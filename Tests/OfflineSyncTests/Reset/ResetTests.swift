@@ -183,6 +183,15 @@ struct ResetTests {
         #expect(try await context.discardedChanges().isEmpty)
     }
 
+    @Test("what is given up is listed in the order in which it was made, however much that is")
+    func discardedInOrder() async throws {
+        let ids = (1...11).map { "n\($0)" }
+        for id in ids { try await table.insert(["text": "new"], id: id) }
+        server.reset(to: [:])
+        #expect(try await context.reset(onto: all, discardsChanges: true).discarded == 11)
+        #expect(try await context.discardedChanges().map(\.itemID) == ids)
+    }
+
     @Test("what was sent and may still arrive is taken back when it is given up")
     func discardedLate() async throws {
         server.write("a", "a")

@@ -61,6 +61,18 @@ struct TypedConflictTests {
         }
     }
 
+    @Test("are told apart from refusals by the states of their items")
+    func refusal() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let items: SyncTable<Stated> = try world.laptop.context.table("TodoItem")
+            try await items.insert(Stated(id: "a", text: "milk"))
+            world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "POST" })
+            #expect(try await world.laptop.context.push().failures.count == 1)
+            let error = try #require(try await items.operationErrors().first)
+            #expect(error.item?.text == "milk" && error.item?.syncState == .failed)
+        }
+    }
+
     /// How a decision is made.
     enum Way: CaseIterable {
         case policy, resolvedMerge, keptLocal

@@ -239,16 +239,17 @@ struct TypedQueryTests {
                     { try await context.purge(query) }, { try await context.pull(query) },
                     { try await context.forcePurge(query) },
                 ]
-                let askedInWrite: [() async throws -> Void] = [
+                let askedInTransactions: [() async throws -> Void] = [
                     { try await context.write { try $0.forEach(query) { _ in } } },
                     { _ = try await context.write { try $0.read(query) } },
                     { _ = try await context.write { try $0.aggregate(AggregateQuery(query, [.count])) } },
+                    { _ = try await context.read { try $0.aggregate(AggregateQuery(query, [.count])) } },
                 ]
                 let askedOnline: [() async throws -> Void] = [
                     { _ = try await online.read(query) }, { _ = try await online.count(query) },
                     { _ = try online.pages(query) },
                 ]
-                for body in asked + askedInWrite + askedOnline {
+                for body in asked + askedInTransactions + askedOnline {
                     let error = await #expect(throws: StoreError.self) { try await body() }
                     #expect(error?.code == .invalidQuery, "\(predicate)")
                     let message = error?.message ?? ""
