@@ -73,7 +73,9 @@ struct ForeignAnswerTests {
                     }
                     let waiting = try await laptop.context.operations()
                     world.emulator.inject(.respond(.html(status, "<h1>No</h1>")) { $0.method != "GET" })
-                    if lookUpIsRefused { world.emulator.inject(.respond(.html(403, "<h1>No</h1>")) { $0.method == "GET" }) }
+                    if lookUpIsRefused {
+                        world.emulator.inject(.respond(.html(403, "<h1>No</h1>")) { $0.method == "GET" })
+                    }
                     let code = try await syncErrorCode { _ = try await laptop.context.push() }
                     #expect(code == .pushAbortedNetwork, "\(change)")
                     #expect(try await laptop.context.operations().map(\.state) == waiting.map(\.state))
@@ -86,7 +88,11 @@ struct ForeignAnswerTests {
         }
     }
 
-    @Test("a page in the place of a conflict is one, where the row shows it", arguments: DatasyncDialect.allCases, [409, 412])
+    @Test(
+        "a page in the place of a conflict is one, where the row shows it",
+        arguments: DatasyncDialect.allCases,
+        [409, 412]
+    )
     func pageOfTrueConflict(_ dialect: DatasyncDialect, _ status: Int) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem("a")
