@@ -126,7 +126,7 @@ sqlcipher4:
 bench: prerequisites
 	@$(SWIFT) build -c release --product sealedsync-bench
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" store
-	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" sync
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" sync --largest 1000000
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" emulator
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" files

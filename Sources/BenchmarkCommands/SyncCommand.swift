@@ -14,7 +14,7 @@ struct SyncCommand: ParsableCommand {
     )
 
     @Option(help: "The number of changes that are made, or pushed.")
-    var changes = 2_000
+    var changes = 10_000
 
     @Option(help: "The number of rows that are pulled.")
     var rows = 100_000
