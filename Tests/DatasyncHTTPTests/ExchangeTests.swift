@@ -128,6 +128,18 @@ struct ExchangeTests {
         }
     }
 
+    @Test("of two secrets of which one is a part of the other, nothing is left of the longer one")
+    func secretWithinSecret() {
+        let exchange = RemoteExchange(
+            method: "GET",
+            path: "/",
+            answerBody: Array("you sent abcdefgh".utf8),
+            secrets: ["abcd", "abcdefgh"]
+        )
+        #expect(exchange.answerBody?.hasPrefix("you sent ") == true)
+        #expect(!exchange.text.contains("efgh"))
+    }
+
     @Test("a request without an answer is told, and says so")
     func unanswered() async throws {
         let remote = try remote(NoNetwork(), .datasync)

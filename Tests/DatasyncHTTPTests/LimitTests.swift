@@ -161,4 +161,18 @@ struct LimitTests {
             #expect(response.maximumTop == (status == 400 ? maximum : nil))
         }
     }
+
+    @Test("the largest page of a refusal bounds what is asked for from then on, and no more comes than is asked for")
+    func belowMaximumTop() async throws {
+        var configuration = EmulatorConfiguration(dialect: .datasync, tables: ["todo"])
+        configuration.maximumTop = 10
+        let emulator = Emulator(configuration)
+        try emulator.seed((0..<20).map { ["id": .string("id-\($0)"), "text": "milk"] }, in: "todo")
+        let remote = try EmulatedService.datasync.remote(emulator)
+        for (limit, count) in [(50, 10), (3, 3), (11, 10)] {
+            let page = try await remote.page(Query("todo").limited(to: limit), of: Self.table)
+            #expect(page.records.count == count)
+        }
+        #expect(emulator.requests.count == 4, "it refuses once")
+    }
 }

@@ -151,6 +151,20 @@ struct BatchPushTests {
         #expect(try await waiting() == ["3", "5"])
     }
 
+    @Test("a deletion that is not confirmed is a conflict where others have changed the row")
+    func unconfirmedDeletion() async throws {
+        try await insert(1...2)
+        _ = try await context.push()
+        for id in ["1", "2"] { try await todos.delete(id) }
+        server.rows.change("1", "of somebody else")
+        server.answer { $0.map { _ in .success(.deletion(.unconfirmed(status: 404))) } }
+        let report = try await context.push()
+        #expect(report.conflicts.map(\.itemID) == ["1"] && report.failures.isEmpty, "\(report)")
+        #expect(report.conflicts.first?.serverItem?["text"] == "of somebody else")
+        #expect(server.batchSizes == [2, 2])
+        #expect(try await waiting() == ["1"])
+    }
+
     @Test("a conflict that a policy settles is sent again in the same push, after the others were recorded")
     func settled() async throws {
         try await insert(1...6)

@@ -70,6 +70,22 @@ struct ConflictPolicyTests {
         }
     }
 
+    @Test("what is sent again in the same push is told as sent again")
+    func toldAsSentAgain() async throws {
+        try await conflict { world async throws in
+            let context = world.laptop.context
+            context.conflictPolicy = .clientWins
+            var events = context.events.makeAsyncIterator()
+            #expect(try await context.push().pushed == 1)
+            var sent: [String] = []
+            while let event = await events.next() {
+                if case .operationSent(let operation) = event { sent.append(operation.itemID) }
+                if case .pushEnded = event { break }
+            }
+            #expect(sent == ["a", "a"])
+        }
+    }
+
     @Test("a merge is given base, local and server, and is sent in the same push")
     func merge() async throws {
         try await conflict { world async throws in
@@ -189,6 +205,17 @@ struct ConflictPolicyTests {
             let entry = try #require(try await laptop.context.journal().first)
             #expect(entry.decision == .deletedInstead && entry.givenUp?["text"] == "theirs")
             #expect(entry.givenUpChange?["text"] == "mine")
+        }
+    }
+
+    @Test("of a change that is dropped while the local row stays the journal keeps the change")
+    func keptLocal() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .merge { _ in .keepLocal() }
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            let entry = try #require(try await laptop.context.journal().first)
+            #expect(entry.decision == .keptLocal && entry.givenUp?["text"] == "mine")
         }
     }
 

@@ -93,6 +93,26 @@ struct FurtherResolutionTests {
         }
     }
 
+    @Test(
+        "a deleted row is there again with given values, and with what else it had",
+        arguments: DatasyncDialect.allCases
+    )
+    func keepOtherThanDeletion(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.table.delete("a")
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            let kept = Record(id: "a", ["text": "other"])
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal(kept))
+            let row = try #require(try await laptop.table.read("a"))
+            #expect(row["text"] == "other" && row["complete"] == false)
+            #expect(try await laptop.context.operations().isEmpty)
+        }
+    }
+
     @Test("a null that is set later goes out over a default of the server's", arguments: DatasyncDialect.allCases)
     func nullAfterKeptRow(_ dialect: DatasyncDialect) async throws {
         try await conflict(dialect) { world, error in
@@ -134,6 +154,21 @@ struct FurtherResolutionTests {
             #expect(try await laptop.context.retryRefused() == 1)
             #expect(try await laptop.context.push().pushed == 1)
             #expect(world.onServer() == ["a": "milk", "b": "milk"])
+        }
+    }
+
+    @Test("a change that was edited and refused once more is not sent again as it was read before")
+    func retryOfAnEditedChange() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "a")
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 2) { $0.method == "POST" })
+            #expect(try await laptop.context.push().failures.count == 1)
+            let read = try #require(try await laptop.context.operations().first)
+            try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            #expect(try await laptop.context.push().failures.count == 1)
+            #expect(try await syncErrorCode { try await laptop.context.retry(read) } == .operationChanged)
+            #expect(try await laptop.context.operations().map(\.state) == [.failed])
         }
     }
 }

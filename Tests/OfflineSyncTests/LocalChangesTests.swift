@@ -66,6 +66,14 @@ struct LocalChangesTests {
         #expect(try await table.read(table.query).records.isEmpty)
     }
 
+    @Test("a rule for ids forbids what is added to it, a hyphen as well")
+    func changedRule() {
+        var rule = RowIDRule.standard
+        #expect(rule.problem(of: "a-b") == nil)
+        rule.forbiddenCharacters.insert("-")
+        #expect(rule.problem(of: "a-b") != nil && rule.problem(of: "ab") == nil)
+    }
+
     @Test("unusual ids that keep the rules are taken", arguments: ["...", "a b", "it's", "#%&"])
     func validIDs(_ id: String) async throws {
         #expect(try await table.insert([:], id: id).id == .string(id))

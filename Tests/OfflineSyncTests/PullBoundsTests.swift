@@ -154,6 +154,21 @@ struct PullBoundsTests {
         #expect(guessed.last?.progressEstimate == 1)
     }
 
+    @Test("of several tables tells a progress that is exact only once the last of them is counted")
+    func progressOfTables() async throws {
+        let told = Mutex<[Bool]>([])
+        let options = PullOptions { progress in told.withLock { $0.append(progress.isExact) } }
+        let remote = ScriptedRemote { request, _ in
+            guard case .next = request.position else {
+                return PullPage(records: [serverRow("a")], next: .next("1"), totalCount: 2)
+            }
+            return PullPage(records: [serverRow("b")], totalCount: 1)
+        }
+        let store = MemoryStore(try StoreSchema([todoTable, TableDefinition("Other", columns: todoTable.columns)]))
+        try await SyncContext(store: store, remote: remote).pull(query, Query("Other"), options: options)
+        #expect(told.withLock { $0 } == [false, false, true, true])
+    }
+
     @Test("takes no harm from a count that no server can mean")
     func absurdCount() async throws {
         let told = Mutex<[SyncProgress]>([])

@@ -200,6 +200,19 @@ struct PurgeTests {
         }
     }
 
+    @Test("forced behind the first rows, it leaves them and their changes")
+    func forcedBehindOthers() async throws {
+        try await withRows { world in
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            #expect(try await laptop.context.forcePurge(laptop.table.query.ordered(by: "id").skipping(1)) == 0)
+            #expect(try await laptop.texts() == ["a": "mine"])
+            #expect(try await laptop.context.operations().map(\.itemID) == ["a"])
+            try await laptop.pull()
+            #expect(try await laptop.texts() == ["a": "mine"], "tokens are kept, and nothing comes back")
+        }
+    }
+
     @Test("forced, it has the row come that others have made under the id of an insert that is given up")
     func forcedOverTheirInsert() async throws {
         try await withRows(age: 60_000) { world in

@@ -128,6 +128,20 @@ struct PushEndTests {
         }
     }
 
+    @Test("and how many requests it has sent, the last one included")
+    func requestsBeforeTheEnd() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            world.emulator.inject(
+                .respond(EmulatorResponse(401)) { String(decoding: $0.body, as: UTF8.self).contains("\"id\":\"b\"") }
+            )
+            let error = await #expect(throws: SyncError.self) { _ = try await laptop.context.push() }
+            #expect(error?.code == .pushAbortedAuthentication)
+            #expect(error?.push?.pushed == 1 && error?.push?.requests == 2)
+        }
+    }
+
     @Test("a change that was forbidden may have arrived all the same: its row is its own", arguments: [403, 413])
     func arrivedAllTheSame(_ status: Int) async throws {
         try await SyncWorld.with(.datasync) { world in

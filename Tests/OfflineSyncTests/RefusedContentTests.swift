@@ -13,6 +13,7 @@ struct RefusedContentTests {
     private func refused(
         _ dialect: DatasyncDialect,
         _ first: InterceptedServer.Interception,
+        with status: Int,
         _ body: (SyncWorld) async throws -> Void
     ) async throws {
         let validates = Switch()
@@ -20,7 +21,7 @@ struct RefusedContentTests {
             guard validates.isOn, request.method == "POST",
                 String(decoding: request.body, as: UTF8.self).contains("bad")
             else { return try await emulator.handle(request) }
-            return .json(400, ["error": "not valid"])
+            return .json(status, ["error": "not valid"])
         }
         try await SyncWorld.with(dialect, answeringLaptop: standIn) { world in
             let laptop = world.laptop
@@ -61,8 +62,10 @@ struct RefusedContentTests {
         Ending.allCases
     )
     func ended(_ dialect: DatasyncDialect, _ ending: Ending) async throws {
-        try await refused(dialect, .requestLost) { world in
-            try await expectEnd(ending, in: world)
+        for status in [400, 422] {
+            try await refused(dialect, .requestLost, with: status) { world in
+                try await expectEnd(ending, in: world)
+            }
         }
     }
 
@@ -72,8 +75,10 @@ struct RefusedContentTests {
         Ending.allCases
     )
     func arrived(_ dialect: DatasyncDialect, _ ending: Ending) async throws {
-        try await refused(dialect, .answerLost) { world in
-            try await expectEnd(ending, in: world)
+        for status in [400, 422] {
+            try await refused(dialect, .answerLost, with: status) { world in
+                try await expectEnd(ending, in: world)
+            }
         }
     }
 }

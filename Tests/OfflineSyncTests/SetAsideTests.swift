@@ -89,13 +89,22 @@ struct SetAsideTests {
         }
     }
 
-    @Test("are asked for again when the declaration of their table has changed, once")
-    func changedDeclaration() async throws {
+    @Test(
+        "are asked for again when the declaration of their table has changed, once",
+        arguments: [ColumnDefinition("due", .string), ColumnDefinition("due", .date, wireName: "until")]
+    )
+    func changedDeclaration(_ due: ColumnDefinition) async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in
-            try world.emulator.seed([["id": "a/b", "due": "soon"], ["id": "c", "due": "later"]], in: "TodoItem")
+            try world.emulator.seed(
+                [["id": "a/b", "due": "soon", "until": nil], ["id": "c", "due": "later", "until": nil]],
+                in: "TodoItem"
+            )
             try await world.laptop.pull()
             let base = world.laptop.store
-            let declared = TableDefinition("TodoItem", columns: [.init("text", .string), .init("due", .string)])
+            let declared = TableDefinition(
+                "TodoItem",
+                columns: [.init("text", .string), .init("complete", .bool), due]
+            )
             let store = try makeStore(declared)
             // The system tables of an app whose next version declares the column otherwise.
             for table in SystemTables.all {

@@ -64,6 +64,33 @@ struct SettledMeanwhileTests {
         }
     }
 
+    /// Gives up what the server does not take, instead of answering.
+    private final class GivingUp: SyncContextDelegate {
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? {
+            try await context.table(error.table).revert(error.itemID)
+            return nil
+        }
+    }
+
+    @Test("a refused change that a delegate gives up itself is not told as overtaken: it is none any more")
+    func givenUpByDelegate() async throws {
+        try await SyncWorld.with(.datasync) { world async throws in
+            let (context, delegate) = (world.laptop.context, GivingUp())
+            context.delegate = delegate
+            for id in ["a", "b"] { try await world.laptop.table.insert(["text": "milk"], id: id) }
+            world.emulator.inject(
+                .respond(EmulatorResponse(403)) { String(decoding: $0.body, as: UTF8.self).contains("\"id\":\"b\"") }
+            )
+            let report = try await context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty && report.overtaken == 0, "\(report)")
+            #expect(try await context.operations().map(\.isUndo) == [true], "it may have arrived, and is taken back")
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
     @Test("a conflict in a table that is not pushed is none of the report's business")
     func settledInAnotherTable() async throws {
         let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem", "Other"]))
@@ -105,6 +132,24 @@ struct SettledMeanwhileTests {
             let last = try await laptop.context.push()
             #expect(last.pushed == 1 && last.overtaken == 0, "\(last)")
             #expect(world.onServer() == ["a": "mine", "b": "other"])
+        }
+    }
+
+    @Test("a conflict of an earlier push that is settled in one that ends early is not told as overtaken")
+    func settledBeforeAnEarlyEnd() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            for id in ["b", "c"] { try await laptop.table.insert(["text": "other"], id: id) }
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine) },
+                .requestLost
+            )
+            let error = await #expect(throws: SyncError.self) { _ = try await laptop.context.push() }
+            #expect(error?.code == .pushAbortedNetwork)
+            #expect(error?.push?.pushed == 1 && error?.push?.overtaken == 0, "its turn has not come")
+            #expect(try await laptop.context.push().pushed == 2)
+            #expect(world.onServer() == ["a": "mine", "b": "other", "c": "other"])
         }
     }
 
@@ -153,6 +198,23 @@ struct SettledMeanwhileTests {
                 if event.logLine.hasPrefix("push ended") { break }
             }
             #expect(told == 1)
+        }
+    }
+
+    @Test("a decision that the table cannot hold leaves a conflict, which is told once")
+    func toldWhenUnfit() async throws {
+        try await conflict { world async throws in
+            let context = world.laptop.context
+            context.conflictPolicy = .merge { _ in .keepMerged(Record(id: "a", ["colour": "red"])) }
+            var events = context.events.makeAsyncIterator()
+            await #expect(throws: (any Error).self) { _ = try await context.push() }
+            var told = 0
+            while let event = await events.next() {
+                if case .operationNotTaken = event { told += 1 }
+                if event.logLine.hasPrefix("push ended") { break }
+            }
+            #expect(told == 1)
+            #expect(try await world.laptop.onlyError().isConflict)
         }
     }
 

@@ -260,6 +260,23 @@ struct StumblingBlockTests {
         }
     }
 
+    @Test("ends them, while a server fails on everything, with the time at which it asks to come back")
+    func failingUntil() async throws {
+        try await SyncWorld.with(.datasync) { world async throws in
+            let context = world.laptop.context
+            try await world.laptop.table.insert(["text": "bread"], id: "c")
+            let failure = EmulatorResponse(500, headers: ["Retry-After": "9"])
+            world.emulator.inject(.respond(failure, times: 9_999))
+            // The first ones leave it to be tried again.
+            var ending: SyncError?
+            for _ in 0..<9 where ending == nil {
+                do { _ = try await context.push() } catch let error as SyncError { ending = error }
+            }
+            #expect(ending?.code == .pushAbortedNetwork)
+            #expect((ending?.cause as? RemoteError)?.retryAfter == .seconds(9))
+        }
+    }
+
     @Test("a page in place of a row that is asked for by its id stops no pull", arguments: [403, 404])
     func refetched(_ status: Int) async throws {
         try await SyncWorld.with(.datasync) { world in

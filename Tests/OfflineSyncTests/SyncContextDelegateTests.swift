@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
+import RemoteContract
 import SyncContract
 import Synchronization
 import Testing
@@ -316,6 +317,22 @@ struct SyncContextDelegateTests {
         while lines.count < SyncEvents.capacity, let event = await iterator.next() { lines.append(event.logLine) }
         #expect(lines.first == "page of 'TodoItem' applied: 1 rows")
         #expect(lines.last == "page of 'TodoItem' applied: \(SyncEvents.capacity) rows")
+    }
+
+    @Test("events of pages count the rows that came, and those that went")
+    func pageEvents() async throws {
+        let remote = ScriptedRemote { _, number in
+            let records = number == 1 ? [serverRow("a"), serverRow("b")] : [tombstone("a")]
+            return PullPage(records: records, cursor: "\(number)")
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        var events = context.events.makeAsyncIterator()
+        for _ in 0..<2 { try await context.pull(Query("TodoItem")) }
+        var counts: [Int] = []
+        while counts.count < 2, let event = await events.next() {
+            if case .pageApplied(_, let rows) = event { counts.append(rows) }
+        }
+        #expect(counts == [2, 1])
     }
 
     @Test("events tell what happened in order, without the content of rows")

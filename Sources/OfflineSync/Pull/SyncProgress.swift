@@ -47,8 +47,9 @@ struct PullProgress: Sendable {
         completed += rows
         if isLast {
             total = completed
-            isCounted = true
             finished += 1
+            // Nothing is known of the next table.
+            isCounted = finished == tables
         }
         let share = isLast ? 0 : Double(completed) / Double(max(1, total))
         // What is left of the last table is never nothing before its last page.

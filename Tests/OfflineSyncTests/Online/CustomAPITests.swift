@@ -53,13 +53,13 @@ struct CustomAPITests {
             .invokeAPI(
                 "orders/place it",
                 body: Self.order,
-                parameters: ["b": "2 & 3", "a": "x"],
+                parameters: ["b": "2 & 3", "a & of": "x"],
                 as: Order.self
             )
         #expect(answer == Self.order)
         let request = try #require(service.requests.first)
         #expect(request.method == "POST")
-        #expect(request.path + "?" + request.query == "/app/api/orders/place%20it?a=x&b=2%20%26%203")
+        #expect(request.path + "?" + request.query == "/app/api/orders/place%20it?a%20%26%20of=x&b=2%20%26%203")
         #expect(String(decoding: request.body, as: UTF8.self) == Self.json)
         #expect(request.headers["Content-Type"] == "application/json" && request.headers["X-Key"] == "k")
         #expect(request.headers[dialect == .datasync ? "Authorization" : "X-ZUMO-AUTH"]?.hasSuffix("t") == true)
