@@ -8,13 +8,18 @@ import Testing
 struct FurtherResolutionTests {
     private func conflict(
         _ dialect: DatasyncDialect,
+        byDeletion: Bool = false,
         _ body: (SyncWorld, TableOperationError<Record>) async throws -> Void
     ) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
             _ = try await world.phone.context.push()
-            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            if byDeletion {
+                try await world.laptop.table.delete("a")
+            } else {
+                try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            }
             _ = try await world.laptop.context.push()
             try await body(world, try await world.laptop.onlyError())
         }
@@ -98,15 +103,9 @@ struct FurtherResolutionTests {
         arguments: DatasyncDialect.allCases
     )
     func keepOtherThanDeletion(_ dialect: DatasyncDialect) async throws {
-        try await SyncWorld.with(dialect) { world in
-            try await world.shareItem()
-            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            _ = try await world.phone.context.push()
+        try await conflict(dialect, byDeletion: true) { world, error in
             let laptop = world.laptop
-            try await laptop.table.delete("a")
-            #expect(try await laptop.context.push().conflicts.count == 1)
-            let kept = Record(id: "a", ["text": "other"])
-            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal(kept))
+            try await laptop.context.resolve(error, with: .keepLocal(Record(id: "a", ["text": "other"])))
             let row = try #require(try await laptop.table.read("a"))
             #expect(row["text"] == "other" && row["complete"] == false)
             #expect(try await laptop.context.operations().isEmpty)

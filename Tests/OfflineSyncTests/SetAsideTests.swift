@@ -207,6 +207,33 @@ struct SetAsideTests {
         }
     }
 
+    @Test("count once as not fetched when the question for them breaks off and is asked again in parts")
+    func brokenQuestion() async throws {
+        let pages = Mutex(0)
+        let answer = SyncWorld.StandIn { request, emulator in
+            let asksForBoth = request.query.removingPercentEncoding?.contains("(id in (") ?? false
+            let isBroken =
+                asksForBoth
+                && pages.withLock { count in
+                    count += 1
+                    return count == 2
+                }
+            return isBroken ? EmulatorResponse(422) : try await emulator.handle(request)
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed(
+                [["id": "a", "due": "soon", "text": 7], ["id": "b", "due": "soon"]],
+                in: "TodoItem"
+            )
+            try await world.laptop.pull()
+            let context = try await fitting(world.laptop)
+            let report = try await context.pull(Query("TodoItem"), queryID: "all", options: .init(pageSize: 1))
+            #expect(pages.withLock { $0 } == 2, "its first page came")
+            #expect(report.notFetched == 1 && report.setAside.map(\.id) == ["a"])
+            #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+        }
+    }
+
     @Test("leave the list when they are on the server no longer, and with their table's rows")
     func leave() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in
