@@ -33,16 +33,20 @@ struct ConcurrentRemovalTests {
     @Test("stays here while its removal is under way, whatever room it takes")
     func noRoomMeanwhile() async throws {
         let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))
+        // Nobody makes room but this test, and what could not be sent waits.
+        await device.clock.sleeperComes { $0 == .seconds(3600) }
+        device.server.set { $0.kind == .state ? .failed(FaultyTransport.broken) : .answered }
         let (coupon, id) = try await device.add([1])
         _ = try await device.context.push()
-        device.server.set { $0.kind == .state ? .failed(FaultyTransport.broken) : .answered }
-        await device.state(of: id) { $0 == .synced || $0 == .pending }
-        device.server.set { $0.kind == .delete ? .held : .answered }
+        try await device.attachments.settle()
         device.server.put([1], as: id)
         try await device.core.work.change(id) { ($0.isHere, $0.isOnServer) = (true, true) }
+        device.server.set { $0.kind == .delete ? .held : .answered }
+        let asked = device.server.requests.count
         try await device.coupons.delete(coupon.id)
         _ = try await device.context.push()
-        while device.server.requests(.delete).isEmpty { await Task.yield() }
+        device.clock.advance(by: .seconds(600))
+        await device.server.requestsReach(asked + 1)
         try await device.core.work.makeRoom()
         #expect(try await device.core.work.file(id)?.isHere == true)
         try await device.coupons.insert(Coupon(photo: id))

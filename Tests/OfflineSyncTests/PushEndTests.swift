@@ -104,6 +104,33 @@ struct PushEndTests {
         }
     }
 
+    @Test(
+        "an edit of what the server did not take is told when it comes before the push has ended",
+        arguments: [409, 422, 500]
+    )
+    func editedBehindItsTurn(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            if status == 409 {
+                try await world.phone.table.insert(["text": "theirs"], id: "a")
+                _ = try await world.phone.context.push()
+            } else {
+                world.emulator.inject(.respond(EmulatorResponse(status)) { $0.method == "POST" })
+            }
+            for id in ["a", "b"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            laptop.server.intercept(
+                .whileUnderWay {},
+                .whileUnderWay {
+                    #expect(try await laptop.context.operationErrors().count == 1)
+                    try await laptop.table.update(Record(id: "a", ["text": "two"]))
+                }
+            )
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.waiting == 0 && report.notTaken.isEmpty)
+            #expect(report.overtaken == 1)
+        }
+    }
+
     @Test("a pull that fails says what the push before it did")
     func pullFails() async throws {
         try await SyncWorld.with(.datasync) { world in

@@ -130,10 +130,7 @@ struct SessionWaitTests {
         let error = try #require(try await device.context.operationErrors().first)
         try await device.context.resolve(error, with: .keepMine)
         // The push that has met it may not have ended yet: what it was due for is not what is due next.
-        while device.session.running.withLock({ $0.machine.work != nil || $0.machine.pushDue == nil }) {
-            await Task.yield()
-        }
-        device.clock.advance(by: .milliseconds(500))
+        await Self.nextPush(of: device)
         await device.line.requestsReach(before + 1)
         try await device.session.wait(for: .upload)
         #expect(emulator.texts() == ["oat milk"])
@@ -233,11 +230,55 @@ struct SessionWaitTests {
                 return left >= 0 ? .status(status) : .answered
             }
         }
+        await Self.nextPush(of: device)
+        #expect(try await waiting.value == ["oat milk"])
+        await device.session.close()
+    }
+
+    /// Waits until the session has ended what it does, and begins its next push.
+    private static func nextPush(of device: SessionDevice) async {
         while device.session.running.withLock({ $0.machine.work != nil || $0.machine.pushDue == nil }) {
             await Task.yield()
         }
         device.clock.advance(by: .milliseconds(500))
-        #expect(try await waiting.value == ["oat milk"])
+    }
+
+    @Test(
+        "nor does one that was edited behind its failure, while the push went on",
+        .timeLimit(.minutes(1)),
+        arguments: [500, 400, 413]
+    )
+    func editedBehindItsFailure(_ status: Int) async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        device.line.set(.held)
+        let before = device.line.requests.count
+        try await device.add("bread", id: "x")
+        device.session.sync(.upload)
+        await device.line.requestsReach(before + 1)
+        // Who waits from here on waits for the next push.
+        for id in ["a", "b"] { try await device.add("milk", id: id) }
+        let isOver = Mutex(false)
+        let waiting = Task { [emulator] in
+            defer { isOver.withLock { $0 = true } }
+            try await device.session.wait(for: .upload)
+            return emulator.texts().sorted()
+        }
+        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
+        let fates = Mutex([Line.Fate.held, .status(status), .answered])
+        device.line.set { _ in fates.withLock { $0.popLast() ?? .answered } }
+        while device.line.requests.count < before + 3, !Task.isCancelled {
+            device.clock.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        device.line.set(.answered)
+        while !isOver.withLock({ $0 }), !Task.isCancelled {
+            device.clock.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
+        #expect(try await waiting.value == ["bread", "milk", "oat milk"])
         await device.session.close()
     }
 

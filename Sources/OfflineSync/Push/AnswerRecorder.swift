@@ -96,7 +96,7 @@ struct AnswerRecorder: Sendable {
             isTaken: isTaken,
             hasEnded: item.machine.change == nil,
             isEditedInVain: !isTaken && !current.isUndo && current.editCounter != sent.editCounter
-                && [.waits, .unknown].contains(outcome)
+                && outcome == .waits
         )
     }
 

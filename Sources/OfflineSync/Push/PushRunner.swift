@@ -249,7 +249,8 @@ struct PushRunner {
             next = try await again(inFlight, .notDone, schema)
         // What takes an earlier change back is none of the app's.
         case .again where !inFlight.operation.isUndo: progress.leaveOvertaken(inFlight.operation.id)
-        case .waits, .unknown: if result.isEditedInVain { progress.leaveOvertaken(inFlight.operation.id) }
+        case .unknown: progress.leaveNotTaken(inFlight.operation.id)
+        case .waits: if result.isEditedInVain { progress.leaveOvertaken(inFlight.operation.id) }
         case .done, .again, .ignored: break
         }
         guard let next else { return false }
