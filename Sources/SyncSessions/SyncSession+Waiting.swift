@@ -113,13 +113,13 @@ extension SyncSession {
     }
 
     /// Tells the waits for uploads whose changes were answered. Without numbers, all of them are looked at.
-    func reviewUploads(passing passed: Set<Int> = [], failed: Set<Int64> = []) async throws {
+    func reviewUploads(passing passed: Set<Int> = []) async throws {
         let waiters = running.withLock { $0.waiters }
         for (number, waiter) in waiters {
             guard let changes = waiter.changes else { continue }
             let open = try await changes.review().open
-            // What a whole push has left behind without a failure stands behind something that was not taken.
-            if open.isEmpty || passed.contains(number) && open.isDisjoint(with: failed) { send(.uploaded(number)) }
+            // What a whole push has left behind, and leaves no other push to do, stands behind something that was not taken.
+            if open.isEmpty || passed.contains(number) { send(.uploaded(number)) }
         }
     }
 }

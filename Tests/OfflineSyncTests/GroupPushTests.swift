@@ -128,7 +128,7 @@ struct GroupPushTests {
         try await todos.delete("a")
         try await todos.undoDelete("a")
         let operation = try #require(try await context.operations().first { $0.itemID == "a" })
-        #expect(operation.groups == [1, 2] && operation.editCounter == 1)
+        #expect(operation.groups == [1, 2] && operation.editCounter == 2)
         #expect(try await context.push().pushed == 2)
         #expect(server.texts == ["a": "bread", "b": "bread"])
     }
@@ -174,6 +174,50 @@ struct GroupPushTests {
         let report = try await context.push()
         #expect(server.begun.dropFirst(sent) == (isGrouped ? ["s", "z", "y"] : ["x", "z", "y"]))
         #expect(report.pushed == 3 && report.waiting == 0 && report.overtaken == 0)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("are sent whole also when a cancelled insert of theirs is taken back behind the place where its turn has been")
+    func cancelledInsertTakenBackBehind() async throws {
+        try await todos.insert(["text": "x"], id: "x")
+        try await write("a", "b")
+        server.script = { [todos] id in
+            if id == "x" { try await todos.delete("a") }
+            if id == "b" { try await todos.undoDelete("a") }
+        }
+        let report = try await context.push()
+        #expect(report.pushed == 3 && report.waiting == 0 && report.overtaken == 0)
+        #expect(server.begun == ["x", "b", "a"])
+        #expect(try await context.operations().isEmpty)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    /// Has whatever the server did not take sent again.
+    private final class KeepingMine: SyncContextDelegate {
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? { .keepMine }
+    }
+
+    @Test("go on in the same push when what was forbidden, before anything else was answered, is settled and taken")
+    func forbiddenAndSettled() async throws {
+        try await write("a", "b")
+        _ = try await context.push()
+        try await write("a", "b", text: "bread")
+        try await todos.insert(["text": "c"], id: "c")
+        let delegate = KeepingMine()
+        context.delegate = delegate
+        let wasForbidden = Switch()
+        server.script = { id in
+            guard id == "a", !wasForbidden.isOn else { return }
+            wasForbidden.isOn = true
+            throw RemoteError(.refused, "read only", status: 403)
+        }
+        let report = try await context.push()
+        #expect(report.pushed == 3 && report.waiting == 0 && report.notTaken.isEmpty)
+        #expect(server.begun.suffix(4) == ["a", "c", "a", "b"])
+        #expect(server.texts == ["a": "bread", "b": "bread", "c": "c"])
         #expect(try await context.operations().isEmpty)
     }
 

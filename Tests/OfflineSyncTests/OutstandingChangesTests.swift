@@ -67,6 +67,45 @@ struct OutstandingChangesTests {
         }
     }
 
+    @Test("an insert that was deleted and brought back is newer")
+    func broughtBack() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await add("a", to: world.phone)
+            let changes = try await world.phone.context.outstandingChanges()
+            try await world.phone.table.delete("a")
+            try await world.phone.table.undoDelete("a")
+            #expect(try await changes.review() == .init(open: [1], hasNewer: true))
+        }
+    }
+
+    @Test("where one is given up, another one that stays may have waited for it")
+    func givenUp() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await add("a", "b", to: world.phone)
+            let changes = try await world.phone.context.outstandingChanges()
+            #expect(try await changes.review() == .init(open: [1, 2], hasNewer: false))
+            try await world.phone.table.revert("a")
+            #expect(try await changes.review() == .init(open: [2], hasNewer: true))
+            #expect(try await changes.review() == .init(open: [2], hasNewer: false), "that is told once")
+        }
+    }
+
+    @Test("where a conflict of before is given up, too")
+    func conflictOfBefore() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let phone = world.phone
+            try await world.shareItem("a")
+            try await world.laptop.table.update(Record(id: "a", ["text": "bread"]))
+            _ = try await world.laptop.context.push()
+            try await phone.table.update(Record(id: "a", ["text": "oat milk"]))
+            _ = try await phone.context.push()
+            try await add("b", to: phone)
+            let changes = try await phone.context.outstandingChanges()
+            try await phone.context.resolve(try await phone.onlyError(), with: .takeServer)
+            #expect(try await changes.review().hasNewer)
+        }
+    }
+
     @Test("a push that gets no answer leaves all of them open")
     func unanswered() async throws {
         try await SyncWorld.with(.datasync) { world in

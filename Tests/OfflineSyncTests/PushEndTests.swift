@@ -131,6 +131,80 @@ struct PushEndTests {
         }
     }
 
+    @Test("what was edited while it was sent in vain, and given up before the push has ended, is told of by nothing")
+    func editedInVainAndGivenUp() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            try await laptop.table.update(Record(id: "a", ["text": "one"]))
+            try await laptop.table.insert(["text": "b"], id: "b")
+            world.emulator.inject(.respond(EmulatorResponse(422)) { $0.method != "GET" })
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "two"])) },
+                .whileUnderWay { try await laptop.table.revert("a") }
+            )
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.overtaken == 0 && report.waiting == 0 && report.notTaken.isEmpty)
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(world.onServer() == ["a": "milk", "b": "b"])
+        }
+    }
+
+    @Test("a conflict of before, which is settled behind its turn and taken, counts as that, whatever is edited since")
+    func settledAndTaken() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await world.shareItem()
+            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await phone.context.push()
+            try await laptop.table.insert(["text": "x"], id: "x")
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(.respond(EmulatorResponse(500)) { $0.method == "POST" })
+            #expect(try await laptop.context.push().conflicts.map(\.itemID) == ["a"])
+            let conflict = try #require(try await laptop.context.operationErrors().first { $0.isConflict })
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.context.resolve(conflict, with: .keepMine) },
+                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "newer"])) }
+            )
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 2 && report.overtaken == 0 && report.notTaken.isEmpty, "\(report)")
+            #expect(world.onServer() == ["a": "mine", "x": "x"])
+            #expect(try await laptop.context.status().pending == 1, "the edit")
+        }
+    }
+
+    @Test("what takes a change back is not told as taken when it is edited while it is sent")
+    func editedUndo() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            try await laptop.table.update(Record(id: "a", ["text": "one"]))
+            laptop.server.intercept(.answerLost)
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            try await laptop.table.revert("a")
+            #expect(try await laptop.context.operations().map(\.isUndo) == [true])
+            // The first request meets the row that the lost one has made.
+            let emulator = world.emulator
+            let edit = InterceptedServer.Interception.whileUnderWay {
+                guard emulator.rows(in: "TodoItem").first?["text"]?.string == "milk" else { return }
+                try await laptop.table.update(Record(id: "a", ["text": "two"]))
+            }
+            laptop.server.intercept(edit, edit)
+            var events = laptop.context.events.makeAsyncIterator()
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 0 && report.notTaken.isEmpty, "\(report)")
+            #expect(world.onServer() == ["a": "milk"])
+            var hasEnded = false
+            while !hasEnded, let event = await events.next() {
+                if case .operationTaken = event { Issue.record("it was none of the app's") }
+                hasEnded = event.logLine.hasPrefix("push ended")
+            }
+            laptop.server.clearInterceptions()
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "two"])
+        }
+    }
+
     @Test("a pull that fails says what the push before it did")
     func pullFails() async throws {
         try await SyncWorld.with(.datasync) { world in

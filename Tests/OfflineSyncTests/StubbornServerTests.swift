@@ -119,6 +119,27 @@ struct StubbornServerTests {
         #expect(server.texts == ["a": "mine"])
     }
 
+    @Test("takes an earlier change back as little as any, which the report does not count as a change of the app's")
+    func overtakenUndo() async throws {
+        server.script = { _ in throw RemoteError(.unreachable, "no answer") }
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+        try await table.revert("a")
+        #expect(try await context.operations().map(\.isUndo) == [true])
+        server.script = { _ in
+            var error = RemoteError(.conflict, "it would be shown as deleted", status: 412)
+            error.wouldShowTombstone = true
+            throw error
+        }
+        let report = try await context.push()
+        #expect(report.overtakenUndos == 1 && report.overtaken == 0 && report.pushed == 0)
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        server.script = { _ in }
+        #expect(try await context.push().overtakenUndos == 0)
+        #expect(try await context.operations().isEmpty)
+        #expect(server.texts == ["a": "milk"])
+    }
+
     @Test("takes back a forbidden change as little as the change, which ends no push and keeps no row from the pulls")
     func forbidden() async throws {
         server.script = { _ in throw RemoteError(.refused, "read only", status: 403) }

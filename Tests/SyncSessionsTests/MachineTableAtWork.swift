@@ -114,7 +114,7 @@ extension MachineTableTests {
                 "end: credentials": "waitingForCredentials, connected",
                 "end: history lost": "active",
                 "end: store closed": "closed",
-                "end: permanent": "failed",
+                "end: permanent": "active",
                 "wait upload of nothing": "active, connecting, wait done",
                 "fail": "failed, cancel",
                 "close": "closed, cancel",

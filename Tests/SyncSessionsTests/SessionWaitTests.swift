@@ -250,13 +250,7 @@ struct SessionWaitTests {
     )
     func editedBehindItsFailure(_ status: Int) async throws {
         let device = try SessionDevice(emulator)
-        device.session.start(keeping: [device.table])
-        try await device.session.wait(for: .download)
-        device.line.set(.held)
-        let before = device.line.requests.count
-        try await device.add("bread", id: "x")
-        device.session.sync(.upload)
-        await device.line.requestsReach(before + 1)
+        let before = try await Self.holdingAPush(of: device)
         // Who waits from here on waits for the next push.
         for id in ["a", "b"] { try await device.add("milk", id: id) }
         let isOver = Mutex(false)
@@ -268,18 +262,82 @@ struct SessionWaitTests {
         while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
         let fates = Mutex([Line.Fate.held, .status(status), .answered])
         device.line.set { _ in fates.withLock { $0.popLast() ?? .answered } }
-        while device.line.requests.count < before + 3, !Task.isCancelled {
-            device.clock.advance(by: .milliseconds(10))
-            await Task.yield()
-        }
+        await Self.advance(device) { device.line.requests.count == before + 2 }
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
         device.line.set(.answered)
-        while !isOver.withLock({ $0 }), !Task.isCancelled {
+        await Self.advance(device) { isOver.withLock { $0 } }
+        #expect(try await waiting.value == ["milk", "oat milk", "water"])
+        await device.session.close()
+    }
+
+    @Test("a change that waits for one made during the push does not end the wait", .timeLimit(.minutes(1)))
+    func behindANewChange() async throws {
+        let device = try SessionDevice(emulator)
+        let table = device.table
+        let before = try await Self.holdingAPush(of: device)
+        for id in ["y", "b"] { try await device.add("milk", id: id) }
+        let isOver = Mutex(false)
+        let waiting = Task { [emulator] in
+            defer { isOver.withLock { $0 = true } }
+            try await device.session.wait(for: .upload)
+            return emulator.texts().sorted()
+        }
+        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
+        let fates = Mutex([Line.Fate.held, .answered])
+        device.line.set { _ in fates.withLock { $0.popLast() ?? .answered } }
+        await Self.advance(device) { device.line.requests.count == before + 1 }
+        try await device.context.write { transaction in
+            try transaction.insert(["text": "bread"], id: "n", into: table)
+            try transaction.update(Record(id: "b", ["text": "oat milk"]), in: table)
+        }
+        device.line.set(.answered)
+        await Self.advance(device) { isOver.withLock { $0 } }
+        #expect(try await waiting.value == ["bread", "milk", "oat milk", "water"])
+        await device.session.close()
+    }
+
+    @Test(
+        "a change behind a conflict that is given up while something else is sent goes by itself",
+        .timeLimit(.minutes(1)),
+        arguments: [ConflictResolution<Record>.takeServer, .discard]
+    )
+    func givenUpMeanwhile(_ resolution: ConflictResolution<Record>) async throws {
+        let (device, other) = try await devicesThatDisagree()
+        let table = device.table
+        try await device.context.write { transaction in
+            try transaction.update(Record(id: "a", ["text": "oat milk"]), in: table)
+            try transaction.insert(["text": "eggs"], id: "c", into: table)
+        }
+        try await device.session.wait(for: .upload)
+        _ = try await Self.holdingAPush(of: device)
+        let error = try #require(try await device.context.operationErrors().first)
+        try await device.context.resolve(error, with: resolution)
+        device.line.set(.answered)
+        await Self.advance(device) { [emulator] in emulator.texts().count == 3 }
+        #expect(emulator.texts().sorted() == ["bread", "eggs", "water"])
+        for device in [device, other] { await device.session.close() }
+    }
+
+    /// Begins a push whose only request is held.
+    ///
+    /// - Returns: How many requests there were with it.
+    private static func holdingAPush(of device: SessionDevice) async throws -> Int {
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .both)
+        device.line.set(.held)
+        let count = device.line.requests.count + 1
+        try await device.add("water", id: "x")
+        device.session.sync(.upload)
+        await device.line.requestsReach(count)
+        return count
+    }
+
+    /// Lets time pass until something is so.
+    private static func advance(_ device: SessionDevice, until isSo: () -> Bool) async {
+        while !isSo(), !Task.isCancelled {
             device.clock.advance(by: .milliseconds(10))
             await Task.yield()
         }
-        #expect(try await waiting.value == ["bread", "milk", "oat milk"])
-        await device.session.close()
     }
 
     @Test("a server that fails on the change, and then on the question what became of it, does not end the wait")

@@ -15,13 +15,15 @@ struct AnswerRecorder: Sendable {
         var outcome: ItemOutcome<Record>
         /// Whether the server has the change, and the app is told so.
         var isTaken = false
+        /// Whether the server has what was sent, be it that this takes an earlier change back and is none of the app's.
+        var isDone = false
         /// Whether nothing of the change is left in the queue.
         var hasEnded = false
         /// Whether the app has edited the change while it was sent, and nothing else tells that it was not taken.
         var isEditedInVain = false
 
         /// Whether the server has done what was sent.
-        var isAnswer: Bool { if case .done = outcome { true } else { isTaken } }
+        var isAnswer: Bool { if case .done = outcome { true } else { isDone } }
     }
 
     /// The operation as it was sent.
@@ -93,7 +95,8 @@ struct AnswerRecorder: Sendable {
         if item.machine.change != nil { referring.stays(item.operation, table, schema) }
         return Result(
             outcome: outcome,
-            isTaken: isTaken,
+            isTaken: isTaken && !sent.isUndo,
+            isDone: isTaken,
             hasEnded: item.machine.change == nil,
             isEditedInVain: !isTaken && !current.isUndo && current.editCounter != sent.editCounter
                 && outcome == .waits

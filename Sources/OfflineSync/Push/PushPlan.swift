@@ -231,9 +231,12 @@ struct PushPlan: Sendable {
     /// The operations that are not sent, because others that have to go before them are not.
     var heldBack: Set<Int64> { released.filter { !hasBegun($0) }.union(held.keys) }
 
-    /// Those of them whose rows refer to rows that the server has given no id yet.
-    var heldForIDs: [InFlightOperation] {
-        awaiting.filter { held[$0.key] != nil }.sorted { $0.key < $1.key }.map(\.value)
+    /// Takes out those of them whose rows refer to rows that the server has given no id yet: they are sent behind the others.
+    mutating func takeHeldForIDs() -> [InFlightOperation] {
+        let waiting = awaiting.filter { held[$0.key] != nil }.sorted { $0.key < $1.key }.map(\.value)
+        for inFlight in waiting { held[inFlight.operation.id] = nil }
+        awaiting = [:]
+        return waiting
     }
 
     /// The operations of groups that were to be sent and have not had their turn, but for those that were held back: something
@@ -272,6 +275,9 @@ struct PushPlan: Sendable {
         return true
     }
 
+    /// Has the order made anew: something was settled behind its turn, and what comes after it is not held back any more.
+    mutating func orderAnew() { revision = Self.outOfDate }
+
     /// No group has this number: the order is made anew.
     private static let outOfDate: Int64 = -1
 
@@ -299,10 +305,12 @@ struct PushPlan: Sendable {
         return waiting
     }
 
-    /// Takes note that the next operation of a group cannot be sent.
+    /// Takes note that the next operation of a group cannot be sent. One that is not there any more has had no turn: it may
+    /// come back into the queue.
     mutating func skip(_ number: Int64, isSettled: Bool) {
         order.start(number)
-        end(number, isSettled: isSettled)
+        guard !isSettled else { return order.end(number, isSettled: true) }
+        end(number, isSettled: false)
     }
 
     /// Takes note that an operation has had its turn.

@@ -9,8 +9,10 @@ final class PushProgress: Sendable {
         var error: (any Error)?
         var forbidden = ForbiddenOperations()
         var waiting = WaitingOperations()
-        var waitingCount = 0
+        var waitingNumbers: Set<Int64> = []
         var behind: Set<Int64> = []
+        var late: [Int64] = []
+        var retryAfter: Duration?
         var left: (numbers: [Int64], order: PushOrder) = ([], PushOrder())
         var last: Int64 = 0
         var overtaken: Set<Int64> = []
@@ -53,11 +55,31 @@ final class PushProgress: Sendable {
     /// Whether an operation has come to wait for others in its turn, which is asked once.
     func takeBehind(_ number: Int64) -> Bool { state.withLock { $0.behind.remove(number) != nil } }
 
-    /// How many operations this push does not send because others have to go before them.
-    var waitingCount: Int { state.withLock { $0.waitingCount + $0.behind.count } }
+    /// The operations that this push does not send because others have to go before them. Some may not wait any more.
+    var waitingNumbers: Set<Int64> { state.withLock { $0.waitingNumbers.union($0.behind) } }
 
     /// Takes note of operations that this push does not send because others have to go before them.
-    func leaveWaiting(_ count: Int) { state.withLock { $0.waitingCount += count } }
+    func leaveWaiting(_ numbers: some Sequence<Int64>) { state.withLock { $0.waitingNumbers.formUnion(numbers) } }
+
+    /// Takes note of an operation of a group that was answered, or was not there any more, behind its turn.
+    func answeredLate(_ number: Int64) { state.withLock { $0.late.append(number) } }
+
+    /// What was noted of these since this was asked last.
+    func takeLate() -> [Int64] {
+        state.withLock { state in
+            defer { state.late = [] }
+            return state.late
+        }
+    }
+
+    /// The longest time after which the server has asked to come back where it failed.
+    var retryAfter: Duration? { state.withLock { $0.retryAfter } }
+
+    /// Takes note of the time that an answer says, when the server has failed with it.
+    func noteFailure(_ answer: PushAnswer) {
+        guard case .failed = answer.answer, let wait = answer.error?.retryAfter else { return }
+        state.withLock { $0.retryAfter = max($0.retryAfter ?? wait, wait) }
+    }
 
     /// The operations of groups that were to be sent and are not, because of what stands before them, but for those that wait for
     /// some which are known.
@@ -90,6 +112,9 @@ final class PushProgress: Sendable {
 
     /// Takes note of these.
     func leaveUnsent(_ numbers: some Sequence<Int64>) { state.withLock { $0.unsent = Set(numbers) } }
+
+    /// Takes note that the server has taken an operation: what has become of it since is as with any other.
+    func taken(_ number: Int64) { state.withLock { _ = $0.unsent.remove(number) } }
 
     /// The operations that the server did not take, and that nobody has settled while this push had them.
     var notTaken: Set<Int64> { state.withLock { $0.notTaken } }

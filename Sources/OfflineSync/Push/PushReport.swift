@@ -23,6 +23,13 @@ public struct PushReport: Sendable {
     /// what they were before. The next push sends them as they are.
     public internal(set) var overtaken = 0
 
+    /// How many of those that take earlier changes back were overtaken like that, beside ``overtaken``: they are none of the
+    /// app's, and the next push sends them all the same.
+    package internal(set) var overtakenUndos = 0
+
+    /// The longest time after which the server has asked to come back where it failed; nil when it has not said.
+    package internal(set) var retryAfter: Duration?
+
     /// How many requests were sent.
     public internal(set) var requests = 0
 

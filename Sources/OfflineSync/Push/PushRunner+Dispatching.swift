@@ -8,6 +8,21 @@ extension PushRunner {
     ///
     /// - Returns: What has ended the push early.
     func dispatch(_ plan: PushPlan, _ schema: StoreSchema) async -> (any Error)? {
+        var left = await runTurns(plan, schema)
+        // What was settled at the end may have been all that others in its groups waited for.
+        while await isToOrderAnew(&left.plan) {
+            await removeMarks(of: left.window.unsent, schema)
+            progress.retryWaiting()
+            left = await runTurns(left.plan, schema)
+        }
+        progress.leaveWaiting(left.held)
+        progress.leave(inGroups: left.members, of: left.order)
+        await removeMarks(of: left.window.unsent, schema)
+        return progress.error
+    }
+
+    /// Sends what may be sent, and what waits for ids or a word about it alone behind that.
+    private func runTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
         var left = await thread.run { await sendTurns(plan, schema) }
         do {
             try await left.window.end()
@@ -15,17 +30,39 @@ extension PushRunner {
             progress.end(with: error)
         }
         await recording.flush()
-        await leaveWaiting(left.held, schema)
-        progress.leave(inGroups: left.members, of: left.order)
         await sendWaiting(&left.window, schema)
         await recordAlone(schema)
         await recording.flush()
-        await removeMarks(of: left.window.unsent, schema)
-        return progress.error
+        return left
+    }
+
+    /// Whether an operation of a group was settled behind its turn, so that others of it may be sent.
+    private func isToOrderAnew(_ plan: inout PushPlan) async -> Bool {
+        let late = progress.takeLate()
+        guard !late.isEmpty, !progress.isEnding else { return false }
+        do {
+            let isSettled = try await thread.elsewhere {
+                await recording.flush()
+                return try await store.read { reader in
+                    try late.contains { try !GroupStorage.isMember($0, &reader) }
+                }
+            }
+            if isSettled { plan.orderAnew() }
+            return isSettled && !progress.isEnding
+        } catch {
+            progress.end(with: error)
+            return false
+        }
+    }
+
+    /// Takes note that an operation was answered behind its turn, where that matters to others.
+    private func answeredLate(_ inFlight: InFlightOperation) {
+        if !inFlight.operation.memberships.isEmpty { progress.answeredLate(inFlight.operation.id) }
     }
 
     /// What is left when nothing more can be sent, or is to be.
     private struct Left: Sendable {
+        var plan: PushPlan
         var window: PushWindow
         var held: Set<Int64>
         var members: [Int64]
@@ -54,6 +91,7 @@ extension PushRunner {
                     turns = await send(batch, schema)
                 } else {
                     guard papers.running > 0 else {
+                        if await isToOrderAnew(&papers.plan) { continue }
                         if !progress.isEnding, papers.plan.release() { continue }
                         break
                     }
@@ -67,29 +105,17 @@ extension PushRunner {
                     end(turn, isSettled: isSettled, &papers)
                 }
             }
-            let waiting = papers.plan.heldForIDs
+            let waiting = papers.plan.takeHeldForIDs()
             for inFlight in waiting { progress.keepWaiting(inFlight) }
             // Who ends a push early does not tell how much is left.
             let members = progress.isEnding ? [] : papers.plan.leftMembers
             return Left(
+                plan: papers.plan,
                 window: papers.window,
-                held: papers.plan.heldBack.subtracting(waiting.map(\.operation.id)),
+                held: papers.plan.heldBack,
                 members: members,
                 order: members.isEmpty ? PushOrder() : papers.plan.wholeOrder
             )
-        }
-    }
-
-    /// Takes note of what was held back and still waits: its change may have been given up since.
-    private func leaveWaiting(_ held: Set<Int64>, _ schema: StoreSchema) async {
-        guard !held.isEmpty else { return }
-        do {
-            let count = try await store.read { reader in
-                try held.count { try OperationQueue.operation($0, &reader, schema)?.isToSend ?? false }
-            }
-            progress.leaveWaiting(count)
-        } catch {
-            progress.end(with: error)
         }
     }
 
@@ -248,6 +274,7 @@ extension PushRunner {
         for (operation, answer) in released {
             do {
                 _ = try await process(answer, of: operation, schema)
+                answeredLate(operation)
             } catch {
                 progress.end(with: error)
             }
@@ -260,6 +287,7 @@ extension PushRunner {
         guard let (operation, answer) = progress.takeAlone() else { return }
         do {
             _ = try await process(answer, of: operation, schema)
+            answeredLate(operation)
         } catch {
             progress.end(with: error)
         }
@@ -277,9 +305,10 @@ extension PushRunner {
                 let circular = try await store.read { reader in
                     try waiting.firstOfCircle { try awaitedInserts(of: $0, &reader, schema) }
                 }
-                guard let circular else { return progress.leaveWaiting(waiting.count) }
+                guard let circular else { return progress.leaveWaiting(waiting.numbers) }
                 progress.stopsWaiting(circular)
                 _ = try await process(WaitingOperations.refusal, of: circular, schema)
+                answeredLate(circular)
                 await recording.flush()
                 let stays = try await store.read { reader in
                     try OperationQueue.operation(circular.operation.id, &reader, schema)?.change.insertWaits ?? false
@@ -296,6 +325,7 @@ extension PushRunner {
         while let round = progress.nextRound() {
             for held in round where !progress.isEnding {
                 try Task.checkCancellation()
+                answeredLate(held)
                 // Its row may refer to what was just taken.
                 await recording.flush()
                 guard var inFlight = try await again(held, .notDone, schema) else { continue }

@@ -94,35 +94,37 @@ struct PushRunner {
         }
         let error = await dispatch(try await begin(tables, schema), schema)
         report.pushed = recording.takenCount
-        report.waiting = progress.waitingCount
-        report.overtaken = progress.overtaken.count
+        report.retryAfter = progress.retryAfter
+        let (waiting, overtaken) = (progress.waitingNumbers, progress.overtaken)
+        (report.waiting, report.overtaken) = (waiting.count, overtaken.count)
         let ending = error ?? progress.onlyAnswer
         // Only an error of the engine has the report with it.
         if let ending, !(ending is SyncError) { throw ending }
         do {
-            let (errors, left, edited) = try await store.read { reader in
+            let (errors, left, edited, undone) = try await store.read { reader in
                 let errors = try OperationErrorCoding.all(&reader, schema)
-                let left = try progress.leftInGroups(butBehind: errors.map(\.operationID))
-                    .count { number in
-                        try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
-                    }
+                // No error tells of those in groups: what stands before them was made while the push ran, or is no more sent.
+                let inGroups = ending == nil ? progress.leftInGroups(butBehind: errors.map(\.operationID)) : []
+                let left = try waiting.union(inGroups).count { number in
+                    try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
+                }
                 // What tells that these were not taken is gone when the app has edited or settled them since.
                 // Of earlier ones only a push that came to its end tells: otherwise their turn may not have come.
-                let edited = try progress.notTaken.union(ending == nil ? progress.unsent : [])
-                    .subtracting(progress.overtaken)
+                let others = progress.notTaken.union(ending == nil ? progress.unsent : [])
+                    .subtracting(overtaken)
                     .subtracting(errors.map(\.operationID))
-                    .count { number in
-                        guard let operation = try OperationQueue.operation(number, &reader, schema) else {
-                            return false
-                        }
-                        return operation.isToSend && !operation.isUndo && tables?.contains(operation.table) ?? true
-                    }
-                return (errors, left, edited)
+                let edited = try others.count { number in
+                    guard let operation = try OperationQueue.operation(number, &reader, schema) else { return false }
+                    return operation.isToSend && !operation.isUndo && tables?.contains(operation.table) ?? true
+                }
+                // Some of these were given up or settled since.
+                let there = try overtaken.compactMap { try OperationQueue.operation($0, &reader, schema) }
+                    .filter(\.isToSend)
+                let undone = there.count { $0.isUndo }
+                return (errors, left, edited + there.count - undone, undone)
             }
             report.notTaken(errors)
-            report.overtaken += edited
-            // No error tells of these: what stands before them in their groups was made while the push ran, or is no more sent.
-            if ending == nil { report.waiting += left }
+            (report.waiting, report.overtaken, report.overtakenUndos) = (left, edited, undone)
         } catch {
             throw ending ?? error
         }
@@ -218,7 +220,9 @@ struct PushRunner {
             decisions: mayBeSettled(inFlight.operation.id) ? decisions : nil,
             referring: referring
         )
+        progress.noteFailure(answer)
         guard !answer.isLast(to: inFlight.underWay?.request) else {
+            progress.taken(inFlight.operation.id)
             recording.add(answer, recorder)
             return true
         }
@@ -233,6 +237,7 @@ struct PushRunner {
     ) async throws -> Bool {
         let inFlight = recorder.inFlight
         let result = try await recording.record(answer, recorder)
+        if result.isAnswer { progress.taken(inFlight.operation.id) }
         if let abort = answer.abort { throw abort }
         var next: InFlightOperation?
         switch result.outcome {
@@ -247,11 +252,10 @@ struct PushRunner {
             }
             guard !progress.isEnding else { break }
             next = try await again(inFlight, .notDone, schema)
-        // What takes an earlier change back is none of the app's.
-        case .again where !inFlight.operation.isUndo: progress.leaveOvertaken(inFlight.operation.id)
+        case .again: progress.leaveOvertaken(inFlight.operation.id)
         case .unknown: progress.leaveNotTaken(inFlight.operation.id)
         case .waits: if result.isEditedInVain { progress.leaveOvertaken(inFlight.operation.id) }
-        case .done, .again, .ignored: break
+        case .done, .ignored: break
         }
         guard let next else { return false }
         guard next.awaited.isEmpty else {
@@ -325,7 +329,7 @@ struct PushRunner {
         }
         switch mayFollow {
         case true?: progress.leaveBehind(number)
-        case false?: progress.leaveWaiting(1)
+        case false?: progress.leaveWaiting([number])
         case nil: break
         }
         return next

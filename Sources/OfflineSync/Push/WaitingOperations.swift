@@ -10,8 +10,8 @@ struct WaitingOperations {
     private var operations: [InFlightOperation] = []
     private var lastCount = Int.max
 
-    /// How many wait.
-    var count: Int { operations.count }
+    /// The numbers of those that wait.
+    var numbers: [Int64] { operations.map(\.operation.id) }
 
     mutating func append(_ inFlight: InFlightOperation) { operations.append(inFlight) }
 

@@ -23,6 +23,7 @@ package enum CancelledInserts {
         var json = JSONWriter()
         json.add("number", operation.id)
         json.add("date", now.milliseconds)
+        json.add("edits", operation.editCounter)
         if let groups = GroupCoding.text(operation.memberships).stringValue { json.add("groups", groups) }
         json.add("item", json: try RecordCoding.object(row))
         try ConfigurationTable.set(
@@ -52,8 +53,10 @@ package enum CancelledInserts {
         let id = row.id.stringValue ?? itemID
         var operation = TableOperation(id: number, table: table.name, itemID: id, change: QueuedChange(.insert))
         operation.memberships = node["groups"]?.stringValue.flatMap(GroupCoding.memberships) ?? []
-        // Otherwise its groups would hold changes that seem to be made after all of its edits.
-        operation.change.editCounter = operation.memberships.map(\.editCounter).max() ?? 0
+        // That it comes back counts as an edit, by which a push that passes over it meanwhile is seen to have left something.
+        // Nor do its groups hold changes that seem to be made after all of its edits.
+        let edits = [node["edits"]?.int64Value ?? 0] + operation.memberships.map(\.editCounter)
+        operation.change.editCounter = (edits.max() ?? 0) + 1
         return (operation, row)
     }
 

@@ -28,11 +28,12 @@ package final class OutstandingChanges: Sendable {
 
     fileprivate init(_ store: any SyncContextDataSource) { self.store = store }
 
-    fileprivate func begin(with changes: [Int64: Int64]) {
+    fileprivate func begin(with changes: [Int64: Int64], undecided: Set<Int64>) {
         state.withLock { state in
             let early = state.early ?? [:]
             state.open = changes.filter { $0.value > early[$0.key] ?? -1 }
             state.early = nil
+            state.undecided = undecided
             state.total = state.open.count
         }
     }
@@ -63,15 +64,15 @@ package final class OutstandingChanges: Sendable {
 
     /// Looks which of the changes are still in the queue.
     package func review() async throws -> Review {
-        let schema = store.schema
-        let (waiting, undecided) = try await store.read { reader in
-            (try OperationQueue.waiting(&reader, schema), try OperationQueue.undecided(&reader))
-        }
+        let (waiting, undecided) = try await OperationQueue.outstanding(store)
         return state.withLock { state in
-            state.open = state.open.filter { waiting[$0.key] != nil }
+            let before = state.open
+            state.open = before.filter { waiting[$0.key] != nil }
             var hasNewer = waiting.contains { number, editCounter in state.open[number].map { $0 < editCounter } ?? true
             }
-            if !state.open.isEmpty, !state.undecided.isSubset(of: undecided) { hasNewer = true }
+            // What was given up since may have been before one that stays, also when it was refused in between.
+            let decided = state.undecided.union(before.keys.filter { waiting[$0] == nil })
+            if !state.open.isEmpty, !decided.isSubset(of: undecided) { hasNewer = true }
             state.undecided = undecided
             return Review(open: Set(state.open.keys), hasNewer: hasNewer)
         }
@@ -106,8 +107,8 @@ extension SyncContext {
         let changes = OutstandingChanges(store)
         // What is answered while the queue is read must not be missed.
         coordination.answers.outstanding.add(changes)
-        let schema = store.schema
-        changes.begin(with: try await store.read { try OperationQueue.waiting(&$0, schema) })
+        let (waiting, undecided) = try await OperationQueue.outstanding(store)
+        changes.begin(with: waiting, undecided: undecided)
         return changes
     }
 
@@ -126,6 +127,14 @@ extension SyncContext {
 }
 
 extension OperationQueue {
+    /// The edit counters of what is sent, by number, and the numbers of what waits for a decision, at one moment.
+    fileprivate static func outstanding(
+        _ store: any SyncContextDataSource
+    ) async throws -> (waiting: [Int64: Int64], undecided: Set<Int64>) {
+        let schema = store.schema
+        return try await store.read { reader in (try waiting(&reader, schema), try undecided(&reader)) }
+    }
+
     /// The edit counters of the operations that a push sends, by number; those of tables that are not declared are not sent.
     fileprivate static func waiting(
         _ transaction: inout some StoreReading & ~Copyable,

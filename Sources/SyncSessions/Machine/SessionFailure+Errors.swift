@@ -10,8 +10,9 @@ extension SessionFailure {
         case is CancellationError where !Task.isCancelled:
             self = .temporary(name: "cancelled", wait: nil, isAnswer: false)
         case is CancellationError: self = .cancelled
-        case is ServerFailure, is OvertakenChanges:
-            self = .temporary(name: "\(type(of: error))", wait: nil, isAnswer: true)
+        case let error as ServerFailure:
+            self = .temporary(name: "\(type(of: error))", wait: error.wait, isAnswer: true)
+        case is OvertakenChanges: self = .temporary(name: "\(type(of: error))", wait: nil, isAnswer: true)
         case let error as SyncError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
@@ -81,6 +82,9 @@ extension SessionFailure {
         case .historyLost, .permanent, .cancelled, .storeClosed: "\(self)"
         }
     }
+
+    /// How long the server asks to wait; nil when it does not say.
+    var wait: Duration? { if case .temporary(_, let wait, _) = self { wait } else { nil } }
 }
 
 extension Error {

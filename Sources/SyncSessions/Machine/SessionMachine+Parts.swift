@@ -34,7 +34,8 @@ extension SessionMachine {
         init(_ failure: SessionFailure, _ rule: Backoff, after last: Obstacle?, random: Double, _ now: Duration) {
             self.failure = failure
             backoff = last?.backoff ?? BackoffProgress()
-            until = now + backoff.wait(after: failure.name, rule, random: random)
+            let wait = backoff.wait(after: failure.name, rule, random: random)
+            until = now + max(wait, failure.wait?.asWait ?? .zero)
         }
     }
 

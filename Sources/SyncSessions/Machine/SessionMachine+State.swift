@@ -67,6 +67,20 @@ extension SessionMachine {
         pushObstacle != nil && open.contains(.upload) && pushDue != nil && !failsBecauseOfPulls
     }
 
+    /// Whether another start goes on waiting as this one does: until a time that the server has set, or because of more than the
+    /// pulls, which may be others then.
+    var isHoldKeptOverStart: Bool { hold.map { !$0.isOfPulls || $0.isOrdered } ?? true }
+
+    /// Whether what keeps changes from being sent does so over another start.
+    var isPushHeldOverStart: Bool {
+        phase != .failed && pushObstacle != nil && open.contains(.upload) && pushDue != nil
+    }
+
+    /// Whether nothing is to be pulled now, and nothing is being pulled.
+    func isDownloadDone(at now: Duration) -> Bool {
+        phase == .running && work?.pulls.isEmpty != false && !pulls.contains { $0.due.map { $0 <= now } ?? false }
+    }
+
     /// Whether a pull was refused when it was last tried, and is not being tried again.
     var isRefused: Bool {
         pulls.indices.contains { pulls[$0].obstacle?.failure == .permanent && work?.pulls.contains($0) != true }

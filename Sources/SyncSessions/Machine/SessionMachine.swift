@@ -43,6 +43,8 @@ struct SessionMachine: Sendable, Hashable {
     private var resumedEarly: SyncDirection = []
     /// When it is read what is stored; nil while that is under way, and afterwards.
     private(set) var loadDue: Duration?
+    /// Whether everything was brought anew since then: what was read of that may be from before.
+    private var isResetMadeMeanwhile = false
 
     // MARK: What happens
 
@@ -68,7 +70,9 @@ struct SessionMachine: Sendable, Hashable {
         case .serverChanged(let tables):
             askPulls(now) { tables.isEmpty || tables.contains($0.table) }
         case .serverReset: effects += serverReset(now)
-        case .reset(let asked): needsReset = resetsAsked > asked
+        case .reset(let asked):
+            needsReset = resetsAsked > asked
+            isResetMadeMeanwhile = true
         case .resetGivenUp: isResetFutile = true
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)
@@ -104,6 +108,7 @@ struct SessionMachine: Sendable, Hashable {
         }
         if let due = loadDue, due <= now {
             loadDue = nil
+            isResetMadeMeanwhile = false
             effects.append(.load)
         }
         if let next = nextWork(now) {
@@ -122,6 +127,11 @@ struct SessionMachine: Sendable, Hashable {
             backoff = BackoffProgress()
             // Whoever starts it again in the same way has dealt with it.
             if self.options.resetsManually, options.resetsManually { needsReset = false }
+        }
+        if !isHoldKeptOverStart {
+            // It was the pulls of the list from before that failed.
+            hold = nil
+            backoff = BackoffProgress()
         }
         phase = .loading
         loadDue = now
@@ -147,7 +157,7 @@ struct SessionMachine: Sendable, Hashable {
         guard phase == .loading else { return }
         phase = .running
         loadDue = nil
-        if needsReset { self.needsReset = true }
+        if needsReset, !isResetMadeMeanwhile { self.needsReset = true }
         suspended.formUnion(stored.subtracting(resumedEarly))
         if hasChanges { pushDue = now }
         for index in pulls.indices {
@@ -259,9 +269,11 @@ struct SessionMachine: Sendable, Hashable {
 
     private mutating func endHold(_ now: Duration) {
         recoveries += 1
-        forgetFailures()
-        if loadDue != nil { loadDue = now }
         // A time that the server has set is about the server.
+        let ordered = pushObstacle?.failure.wait == nil ? nil : pushObstacle
+        forgetFailures()
+        pushObstacle = ordered
+        if loadDue != nil { loadDue = now }
         if let hold, !hold.isOrdered { self.hold = nil }
     }
 
@@ -364,6 +376,8 @@ struct SessionMachine: Sendable, Hashable {
             isConnected = true
             holdBack(after: "historyLost", nil, random, now)
         case .historyLost: needsReset = true
+        // What cannot be done of a list from before is not kept any more.
+        case .permanent where ended.list != list: return []
         case .permanent: return fail()
         case .storeClosed: return close()
         case .temporary(let name, let wait, let isAnswer):

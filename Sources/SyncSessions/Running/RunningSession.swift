@@ -14,6 +14,8 @@ extension SyncSession {
         var pulls: [SessionPull] = []
         var options = SessionOptions()
         private(set) var error: RecordedError?
+        /// The number of the error that the store could not be read at the start.
+        var loadError: Int?
         /// Why pulls have failed that others go on without.
         var pullErrors: [Int: any Error] = [:]
         /// Which pull is asked next when others break off: the one behind the last that did so, too.
@@ -97,6 +99,11 @@ extension SyncSession {
         /// What goes on failing beside the work under way: the push, or a pull.
         var lastingError: (any Error)? {
             machine.failsBecauseOfPush ? pushFailure : pullError
+        }
+
+        /// Whether the store is told to be locked, and is not: what waited for it is stored, and nothing else waits.
+        var isUnlocked: Bool {
+            error?.error.isOfLockedStore == true && unstored.isEmpty && machine.hold == nil && machine.loadDue == nil
         }
 
         /// Remembers what went wrong last; nil after success.

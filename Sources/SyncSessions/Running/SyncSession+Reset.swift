@@ -179,7 +179,8 @@ extension SyncSession {
     }
 
     /// Gives up what cannot end, and is done for nothing but the age of what was, because one of its pulls fails on its own: where
-    /// that is refused, or has brought nothing new since it failed before, while all pulls are answered.
+    /// that is refused, or has brought nothing new since it failed before, while another one is answered, or at least the table of
+    /// the only one.
     ///
     /// - Throws: ``FutileReset`` when it was given up.
     private func giveUpFutileReset(_ error: any Error, _ pulls: [SessionPull], _ context: SyncContext) async throws {
@@ -191,10 +192,30 @@ extension SyncSession {
         }
         guard isStuck else { return }
         // A server that fails for a while fails on all of them.
-        for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
+        guard try await isAnswered(beside: pull, pulls, context) else { return }
         guard try await context.giveUpReset() else { return }
         send(.resetGivenUp) { $0.standstill = nil }
         throw FutileReset(pull: pull, cause: error)
+    }
+
+    /// Whether the server answers another pull than the one that fails; one of these may fail on its own as well.
+    ///
+    /// - Throws: What keeps all of them from being answered.
+    private func isAnswered(beside failing: Int, _ pulls: [SessionPull], _ context: SyncContext) async throws -> Bool {
+        let others = pulls.indices.filter { $0 != failing }
+        guard !others.isEmpty else { return try await context.answers(pulls[failing].source.table) }
+        var failure: (any Error)?
+        for other in others {
+            let pull = pulls[other]
+            do {
+                try await context.ask(pull.source, queryID: pull.queryID, options: pull.options)
+                return true
+            } catch  where error.isOfOnePull || error.mayBeOfOnePull {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return false
     }
 
     /// Bringing everything anew was given up.

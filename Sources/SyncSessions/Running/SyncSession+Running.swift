@@ -95,10 +95,15 @@ extension SyncSession {
                 if failure == .historyLost, isSaid, !work.resets { failure = .cancelled }
                 var isGone = false
                 send(.ended(failure, random: environment.random())) { running in
-                    if failure != .cancelled { running.set(error ?? running.lastingError) }
+                    // Why a session has failed stays told, and what cannot be done of another list says nothing of this one.
+                    let isMeant = failure != .permanent || work.list == running.machine.list
+                    if failure != .cancelled, running.machine.phase != .failed, isMeant {
+                        running.set(error ?? running.lastingError)
+                    }
                     isGone = running.isGone(failure, error)
                 }
                 if isGone { send(.obstacleGone) }
+                if self.running.withLock({ work.list != $0.machine.list }) { reviewDownload() }
             }
         }
     }
@@ -115,7 +120,11 @@ extension SyncSession {
             guard running.machine.phase != .closed else { return }
             running.pulls = pulls
             running.options = options
-            running.set(nil)
+            // What is waited for all the same stays told.
+            let machine = running.machine
+            if machine.hold == nil || !machine.isHoldKeptOverStart {
+                running.set(machine.isPushHeldOverStart ? running.pushFailure : nil)
+            }
             running.pullErrors = [:]
             running.standstill = nil
             if running.listeners.isEmpty { running.listeners = listen(to: context) }
@@ -146,16 +155,13 @@ extension SyncSession {
                 ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
             }
             guard running.withLock({ $0.loads == number }) else { return }
-            send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) {
-                $0.seen = changes
+            send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) { running in
+                guard running.machine.phase == .loading else { return }
+                running.seen = changes
                 // That the store could not be read, if it could not.
-                $0.set(nil)
+                if let error = running.error, error.number == running.loadError { running.set(nil) }
             }
-            running.withLock { running in
-                let isNothingDue = !running.machine.pulls.contains { $0.isDue(at: environment.now()) }
-                if running.cycle == 0, isNothingDue { running.pulling = .complete }
-            }
-            progressed()
+            reviewDownload()
             // What was changed since that look was told to nobody.
             await queueChanged(context)
         } catch {
@@ -163,11 +169,22 @@ extension SyncSession {
             let failure = SessionFailure(error)
             var isGone = false
             send(.notLoaded(failure, random: environment.random())) { running in
+                guard running.machine.phase == .loading else { return }
                 running.set(error)
+                running.loadError = running.error?.number
                 isGone = running.isGone(failure, error)
             }
             if isGone { send(.obstacleGone) }
         }
+    }
+
+    /// Says that nothing is left to be pulled, where that is so though the last round of pulls was another list's.
+    private func reviewDownload() {
+        running.withLock { running in
+            let isDone = running.machine.isDownloadDone(at: environment.now())
+            if isDone, running.download.progressEstimate < 1 { running.pulling = .complete }
+        }
+        progressed()
     }
 
     /// What tells the session of what happens, until it ends.

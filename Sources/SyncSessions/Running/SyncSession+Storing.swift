@@ -41,6 +41,8 @@ extension SyncSession {
                     }
                 }
             }
+            guard self.running.withLock({ $0.isUnlocked }) else { return }
+            self.send(.woken) { running in if running.isUnlocked { running.set(running.lastingError) } }
         }
     }
 

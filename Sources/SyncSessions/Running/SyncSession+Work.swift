@@ -79,6 +79,8 @@ extension SyncSession {
     /// Sends what waits, after something that precedes it, unless that says no. That the server forbids it, or fails on a change
     /// that is to be sent again, is told to the machine.
     private func push(_ context: SyncContext, after preceding: () async throws -> Bool) async throws {
+        // What comes meanwhile goes with this push; what is answered or given up is noticed, whether or not there is one.
+        guard try await preceding() else { return }
         // Who begins to wait from here on waits for the next push.
         let passed = running.withLock { running in
             running.isPushing = true
@@ -86,7 +88,6 @@ extension SyncSession {
         }
         defer { running.withLock { $0.isPushing = false } }
         let changes = try await context.outstandingChanges()
-        guard try await preceding() else { return }
         var report: PushReport?
         do {
             if try await context.isPushDue(changes) { report = try await context.pushTellingApp() }
@@ -104,16 +105,21 @@ extension SyncSession {
         }
         let review = try await changes.review()
         let failed = Set(report?.failures.map(\.operationID) ?? []).intersection(review.open)
-        let areOvertaken = report?.overtaken ?? 0 > 0 && !review.hasNewer
-        try await reviewUploads(passing: report?.overtaken ?? 0 > 0 ? [] : passed, failed: failed)
+        let overtaken = (report?.overtaken ?? 0) + (report?.overtakenUndos ?? 0)
+        // What waits may have waited for what this push has sent at last, or for what was made meanwhile.
+        let (waiting, pushed) = (report?.waiting ?? 0, report?.pushed ?? 0)
+        let hasNewer = review.hasNewer || waiting > 0 && pushed > 0
+        // A further push is made, and says more of what this one has left behind.
+        let goesOn = overtaken > 0 || !failed.isEmpty || hasNewer && waiting > 0
+        try await reviewUploads(passing: goesOn ? [] : passed)
         try await reviewProgress()
         if let failure = report?.failures.first(where: { failed.contains($0.operationID) }) {
-            return pushFailed(ServerFailure(failure))
+            return pushFailed(ServerFailure(failure, wait: report?.retryAfter))
         }
-        guard !areOvertaken else { return pushFailed(OvertakenChanges()) }
-        send(.pushed(hasNewer: review.hasNewer))
+        guard overtaken == 0 || hasNewer else { return pushFailed(OvertakenChanges()) }
+        send(.pushed(hasNewer: hasNewer))
         // What has come since that look found a push that was still due, and left it to that.
-        if !review.hasNewer { await queueChanged(context) }
+        if !hasNewer { await queueChanged(context) }
     }
 
     /// A push has failed while the service answers.
@@ -320,10 +326,13 @@ struct OvertakenChanges: ToldError {
 struct ServerFailure: ToldError {
     let status: Int?
     let message: String
+    /// How long the server asks to wait.
+    let wait: Duration?
 
-    init(_ error: TableOperationError<Record>) {
+    init(_ error: TableOperationError<Record>, wait: Duration?) {
         status = error.status
         message = error.message
+        self.wait = wait
     }
 
     var told: SyncError {
@@ -331,7 +340,7 @@ struct ServerFailure: ToldError {
             .pushAbortedNetwork,
             "The server failed on a change, which stays queued and is sent again: \(message)"
                 + (status.map { " (HTTP \($0))" } ?? ""),
-            cause: RemoteError(.serverFailure, message, status: status)
+            cause: RemoteError(.serverFailure, message, status: status, retryAfter: wait)
         )
     }
 }
