@@ -177,7 +177,9 @@ struct GroupPushTests {
         #expect(try await context.operations().isEmpty)
     }
 
-    @Test("are sent whole also when a cancelled insert of theirs is taken back behind the place where its turn has been")
+    @Test(
+        "are sent whole also when a cancelled insert of theirs is taken back behind the place where its turn has been"
+    )
     func cancelledInsertTakenBackBehind() async throws {
         try await todos.insert(["text": "x"], id: "x")
         try await write("a", "b")

@@ -22,7 +22,9 @@ struct ReportDescriptionTests {
         #expect("\(sync)".hasPrefix("push: 0 pushed, ") && "\(sync)".contains("; pull: 0 received, "))
     }
 
-    @Test("is also the longest time after which the server has asked to come back where it failed, however the push ended")
+    @Test(
+        "is also the longest time after which the server has asked to come back where it failed, however the push ended"
+    )
     func longestWait() async throws {
         let server = GroupServer { id in
             guard id != "c" else { return }

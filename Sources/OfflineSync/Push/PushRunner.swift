@@ -105,9 +105,10 @@ struct PushRunner {
                 let errors = try OperationErrorCoding.all(&reader, schema)
                 // No error tells of those in groups: what stands before them was made while the push ran, or is no more sent.
                 let inGroups = ending == nil ? progress.leftInGroups(butBehind: errors.map(\.operationID)) : []
-                let left = try waiting.union(inGroups).count { number in
-                    try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
-                }
+                let left = try waiting.union(inGroups)
+                    .count { number in
+                        try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
+                    }
                 // What tells that these were not taken is gone when the app has edited or settled them since.
                 // Of earlier ones only a push that came to its end tells: otherwise their turn may not have come.
                 let others = progress.notTaken.union(ending == nil ? progress.unsent : [])
