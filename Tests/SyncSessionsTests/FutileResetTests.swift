@@ -152,6 +152,28 @@ struct FutileResetTests {
         await device.session.close()
     }
 
+    @Test(
+        "gives it up as well where the pull fails from its first page on, once it has begun",
+        arguments: [Line.Fate.status(400), .status(500), .status(504)]
+    )
+    func failingWhollySince(_ fate: Line.Fate) async throws {
+        let (device, _) = try await device()
+        Self.refuse(device, .status(500))
+        device.session.resume()
+        device.session.sync()
+        await device.backsOff()
+        #expect(try await device.context.resetStage() == .begunForAge)
+        device.line.set { $0.method == "GET" && $0.path.contains("TodoItem") ? fate : .answered }
+        while !emulator.texts().contains("milk") {
+            if case .backingOff = device.session.state { device.clock.advance(by: .seconds(30)) }
+            await Task.yield()
+        }
+        await device.session.workEnds()
+        #expect(try await device.context.resetStage() == .none)
+        #expect(device.session.state != .failed)
+        try await succeedsInTheEnd(device)
+    }
+
     @Test("goes on where it was after one failure, and gives nothing up while the network is gone")
     func goesOn() async throws {
         let (device, _) = try await device()

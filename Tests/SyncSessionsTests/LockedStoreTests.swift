@@ -46,6 +46,22 @@ struct LockedStoreTests {
         await device.session.close()
     }
 
+    @Test("has no error any more when what could not be stored meanwhile is stored")
+    func storedSince() async throws {
+        var options = SessionOptions()
+        options.pullInterval = nil
+        device.session.start(keeping: [device.table], options: options)
+        try await device.session.wait(for: .both)
+        await store.lock()
+        device.session.suspend()
+        while device.session.error == nil { await Task.yield() }
+        try await store.unlock(key: .testKey())
+        while device.session.error != nil { await Task.yield() }
+        let stored = SyncDirection(stored: try await device.context.storedSuspension())
+        #expect(stored == .both)
+        await device.session.close()
+    }
+
     @Test("one sync says that the store is not there, as a push does")
     func singleSync() async throws {
         await store.lock()

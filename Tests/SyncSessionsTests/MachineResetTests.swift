@@ -18,6 +18,25 @@ struct MachineResetTests {
         #expect(!machine.needsReset)
     }
 
+    @Test("one that ends while a start looks what is stored is not made again for what that has seen of it")
+    func endedMeanwhile() {
+        var machine = SessionMachine()
+        let pulls = [SessionMachine.Pull(table: "A")]
+        let loaded = SessionEvent.loaded(suspended: [], hasChanges: false, ages: [.zero], needsReset: true)
+        _ = machine.handle(.started(pulls, .init()), at: .zero)
+        _ = machine.handle(loaded, at: .zero)
+        #expect(machine.work?.resets == true)
+        _ = machine.handle(.started(pulls, .init()), at: .zero)
+        _ = machine.handle(.reset(asked: machine.resetsAsked), at: .zero)
+        _ = machine.handle(.ended(nil, random: 0), at: .zero)
+        _ = machine.handle(loaded, at: .zero)
+        #expect(!machine.needsReset && machine.work?.resets != true)
+        // One that is needed at the next start is made.
+        _ = machine.handle(.started(pulls, .init()), at: .zero)
+        _ = machine.handle(loaded, at: .zero)
+        #expect(machine.needsReset)
+    }
+
     @Test("a pull of news alone does not make up for the time away; a whole one does")
     func news() {
         var machine = SessionMachine()

@@ -65,6 +65,30 @@ struct PullFirstTests {
         await device.session.close()
     }
 
+    @Test(
+        "and fail for long: who waits for a change that is given up, or sent by others, waits no longer",
+        arguments: [false, true]
+    )
+    func settledMeanwhile(isSent: Bool) async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [SessionPull(device.table, options: PullOptions(order: .pullFirst))])
+        try await device.session.wait(for: .both)
+        device.line.set { $0.method == "GET" ? .held : .answered }
+        let before = device.line.requests.count
+        try await device.add("milk", id: "m")
+        let waiting = Task { try await device.session.wait(for: .upload) }
+        await device.line.requestsReach(before + 1)
+        if isSent {
+            _ = try await device.context.push()
+        } else {
+            try await device.context.discard(try #require(try await device.context.operations().first))
+        }
+        device.line.set { $0.method == "GET" ? .status(500) : .answered }
+        try await waiting.value
+        #expect(emulator.texts() == (isSent ? ["milk"] : []))
+        await device.session.close()
+    }
+
     @Test("are made before anything is sent in one sync, too, wholly where there is time")
     func background() async throws {
         let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))

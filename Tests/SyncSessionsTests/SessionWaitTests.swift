@@ -340,6 +340,30 @@ struct SessionWaitTests {
         }
     }
 
+    @Test(
+        "a server that fails on a change and says when to come again is asked then, not before",
+        .timeLimit(.minutes(1))
+    )
+    func failureWithATime() async throws {
+        let device = try SessionDevice(emulator)
+        var options = SessionOptions()
+        options.pullInterval = nil
+        device.session.start(keeping: [device.table], options: options)
+        try await device.session.wait(for: .download)
+        device.line.set { $0.method == "POST" ? .status(500, headers: ["Retry-After": "900"]) : .answered }
+        let before = device.line.requests.count
+        try await device.add("milk", id: "a")
+        device.session.sync(.upload)
+        await device.clock.sleeperComes { $0 == .seconds(900) }
+        device.clock.advance(by: .seconds(899))
+        #expect(device.line.requests.dropFirst(before).count { $0.hasPrefix("POST") } == 1)
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["milk"])
+        await device.session.close()
+    }
+
     @Test("a server that fails on the change, and then on the question what became of it, does not end the wait")
     func failureTwice() async throws {
         let device = try SessionDevice(emulator)
