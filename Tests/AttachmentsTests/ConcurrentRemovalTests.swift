@@ -131,14 +131,24 @@ struct StalledFetchTests {
     @Test("are all told when several have failed, and the files stay wanted")
     func all() async throws {
         let device = try await PhotoDevice()
-        device.server.set { _ in .failed(FaultyTransport.broken) }
+        device.server.set { _ in .held }
         let ids = (0..<20).map { _ in AttachmentID.make() }
         for id in ids {
             device.server.put([1], as: id)
             try await device.coupons.insert(Coupon(photo: id))
         }
-        await #expect(throws: RemoteError.self) { try await device.attachments.fetch(ids) }
+        let attachments = device.attachments
+        let fetching = Task { try await attachments.fetch(ids) }
+        // Whoever asks later would have another one tried, whose failure could come behind the time that passes below.
+        let all = Query(AttachmentFiles.table.name)
+        while try await device.store.read({ try $0.attachments(all) }).count(where: \.isWanted) < ids.count {
+            await Task.yield()
+        }
+        await device.server.requestsReach(2)
+        device.server.set { _ in .failed(FaultyTransport.broken) }
+        await #expect(throws: RemoteError.self) { try await fetching.value }
         #expect(device.server.requests(.download).count < ids.count)
+        try await device.attachments.settle()
         device.server.set { _ in .answered }
         device.clock.advance(by: .seconds(600))
         for id in ids { await device.state(of: id) { $0 == .synced } }

@@ -185,6 +185,8 @@ struct FaultTests {
     @Test("that the server has other bytes of are never shown, when it is known what they were")
     func wrongBytes() async throws {
         let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))
+        // Nobody makes room but who has sent something.
+        await device.clock.sleeperComes { $0 == .seconds(3_600) }
         let (_, id) = try await device.addAndSend(content(100_000))
         // Another one needs the room.
         _ = try await device.addAndSend(content(10))

@@ -101,6 +101,8 @@ struct LastCopyTests {
     @Test("makes no room, whatever the server has said before")
     func room() async throws {
         let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))
+        // Nobody makes room but who has sent something, and this test.
+        await device.clock.sleeperComes { $0 == .seconds(3_600) }
         let (_, id) = try await device.addAndSend([1])
         device.server[id] = nil
         device.server.set { _ in .failed(FaultyTransport.broken) }
@@ -198,6 +200,8 @@ struct LastCopyTests {
         try await device.core.work.removeUnused()
         #expect(try await device.attachments.data(of: id) == Data([1]))
         device.clock.advance(by: .seconds(86_400))
+        // Whoever looks every hour may be at it, and has ended then.
+        await device.clock.sleeperComes { $0 == .seconds(3_600) }
         try await device.core.work.removeUnused()
         #expect(try await device.attachments.state(of: id) == .unknown)
         await device.close()

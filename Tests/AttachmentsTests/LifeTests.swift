@@ -115,6 +115,8 @@ struct LifeTests {
         let (_, id) = try await device.addAndSend([1])
         device.server.set { _ in .failed(FaultyTransport.broken) }
         try await device.attachments.remove(id)
+        // Otherwise what has begun by itself may still be under way when the server answers again.
+        try await device.attachments.settle()
         let error = await #expect(throws: RemoteError.self) { try await device.attachments.data(of: id) }
         #expect(error?.code == .notFound)
         device.server.set { _ in .answered }

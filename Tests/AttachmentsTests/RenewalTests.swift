@@ -5,6 +5,7 @@ import SQLCipherStore
 import SQLCipherStoreTestSupport
 import SecretMemory
 import SyncContract
+import SyncSessions
 import Testing
 import VirtualTime
 
@@ -190,8 +191,11 @@ struct RenewalTests {
         let (_, id) = try await device.add(bytes)
         let files = disk.folder.appending(path: AttachmentFolder.name)
         let known = try await Knowledge(device)
+        // Nothing is encrypted anew before the disk is full.
+        await device.context.session.close()
+        await device.attachments.close()
         try await Self.expose(device.store)
-        await device.close()
+        await device.store.close()
         let filler = disk.folder.appending(path: "filler")
         try Data(count: 3 << 20).write(to: filler)
         let reopened = try await PhotoDevice(in: device.folder, at: disk.folder, clock: device.clock)

@@ -3,6 +3,7 @@ import RemoteContract
 import SQLCipherStoreTestSupport
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import Attachments
 
@@ -72,7 +73,7 @@ struct StateOrderTests {
             transport: transport,
             spaceLimit: 0,
             ahead: nil,
-            environment: AttachmentEnvironment(),
+            environment: AttachmentEnvironment(clock: VirtualClock()),
             states: states,
             gate: AttachmentGate()
         )
