@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Bodies that pass through piece by piece", .timeLimit(.minutes(5)))
 struct StreamTests {
-    private let transport = CurlTransport()
+    // However long a test is kept from going on, it meets the connection that it has used before.
+    private let transport = CurlTransport.with { $0.maximumIdleTime = .seconds(600) }
 
     /// Gives so many bytes, a piece at a time, and counts them.
     final class Source: Sendable {

@@ -249,7 +249,8 @@ struct ParallelPushTests {
             for _ in 0..<1_000 { await Task.yield() }
             #expect(writes.count == 2)
         }
-        _ = try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
+        let options = SyncOptions(parallelOperations: 2)
+        _ = try await SyncContext(store: watched, remote: server, options: options, clock: SleepingClock()).push()
         #expect(server.texts == ["a": "milk", "c": "milk"])
         server.script = { _ in }
         _ = try await context.push()

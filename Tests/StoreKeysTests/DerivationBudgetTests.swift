@@ -86,6 +86,16 @@ struct DerivationBudgetTests {
         return pipe
     }
 
+    /// The writer's end of a pipe, which opens when the reader waits at the other one: on a thread of its own, as the reader may
+    /// need those of the pool before.
+    private static func writer(into pipe: URL) async throws -> FileHandle {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try FileHandle(forWritingTo: pipe) })
+            }
+        }
+    }
+
     @Test("one store's keys do not wait for another's")
     func besideEachOther() async throws {
         try await makeFile(["fast"])
@@ -93,8 +103,7 @@ struct DerivationBudgetTests {
         let waiting = Task {
             try await PassphraseUnlocker.readPassphrase(from: pipe)
         }
-        // The writer's end opens when the reader waits at the other one.
-        let writer = try await Task.detached { try FileHandle(forWritingTo: pipe) }.value
+        let writer = try await Self.writer(into: pipe)
         try await open("fast")
         try writer.write(contentsOf: Data("slow\n".utf8))
         try writer.close()
@@ -109,7 +118,7 @@ struct DerivationBudgetTests {
         let opening = Task {
             _ = try await StoreKeyring.open(at: keyslots, unlocker: PassphraseUnlocker(file: pipe, cost: .quick))
         }
-        let writer = try await Task.detached { try FileHandle(forWritingTo: pipe) }.value
+        let writer = try await Self.writer(into: pipe)
         opening.cancel()
         try writer.write(contentsOf: Data("2".utf8))
         // Nobody would write into the pipe a second time.

@@ -19,19 +19,29 @@ struct FutileResetTests {
     private static let options = SessionOptions(maximumOfflineTime: .seconds(3_600))
 
     /// A device that has everything, and was away for too long since.
-    private func device() async throws -> (SessionDevice, [SessionPull]) {
+    private func device(isAlone: Bool = false) async throws -> (SessionDevice, [SessionPull]) {
         try emulator.seed((0..<5).map { ["id": .string("r\($0)"), "text": .string("r\($0)")] }, in: "TodoItem")
         try emulator.seed([["id": "n", "text": "note"]], in: "Note")
         let device = try SessionDevice(emulator)
-        let pulls = [
-            SessionPull(device.table, options: PullOptions(pageSize: 2)), SessionPull(try device.context.table("Note")),
-        ]
+        var pulls = [SessionPull(device.table, options: PullOptions(pageSize: 2))]
+        if !isAlone { pulls.append(SessionPull(try device.context.table("Note"))) }
         device.session.start(keeping: pulls, options: Self.options)
         try await device.session.wait(for: .both)
         device.session.suspend()
         device.clock.advance(by: .seconds(3_601))
         try await device.add("milk", id: "m")
         return (device, pulls)
+    }
+
+    /// One that has begun to bring everything anew, and has met a failure behind the first page.
+    private func begunDevice(isAlone: Bool = false) async throws -> SessionDevice {
+        let (device, _) = try await device(isAlone: isAlone)
+        Self.refuse(device, .status(500))
+        device.session.resume()
+        device.session.sync()
+        await device.backsOff()
+        #expect(try await device.context.resetStage() == .begunForAge)
+        return device
     }
 
     /// Has every page of the items fail but the first.
@@ -157,14 +167,21 @@ struct FutileResetTests {
         arguments: [Line.Fate.status(400), .status(500), .status(504)]
     )
     func failingWhollySince(_ fate: Line.Fate) async throws {
-        let (device, _) = try await device()
-        Self.refuse(device, .status(500))
-        device.session.resume()
-        device.session.sync()
-        await device.backsOff()
-        #expect(try await device.context.resetStage() == .begunForAge)
+        let device = try await begunDevice()
         device.line.set { $0.method == "GET" && $0.path.contains("TodoItem") ? fate : .answered }
-        while !emulator.texts().contains("milk") {
+        try await isGivenUp(device)
+    }
+
+    @Test("gives it up as well where that pull is the only one, while its table is answered")
+    func failingAlone() async throws {
+        let device = try await begunDevice(isAlone: true)
+        device.line.set { $0.method != "GET" || $0.query.contains("top=0") ? .answered : .status(500) }
+        try await isGivenUp(device)
+    }
+
+    /// Waits until it is given up to bring everything anew, and changes are sent.
+    private func isGivenUp(_ device: SessionDevice) async throws {
+        while !emulator.texts().contains("milk"), !Task.isCancelled {
             if case .backingOff = device.session.state { device.clock.advance(by: .seconds(30)) }
             await Task.yield()
         }
@@ -176,12 +193,7 @@ struct FutileResetTests {
 
     @Test("goes on where it was after one failure, and gives nothing up while the network is gone")
     func goesOn() async throws {
-        let (device, _) = try await device()
-        Self.refuse(device, .status(500))
-        device.session.resume()
-        device.session.sync()
-        await device.backsOff()
-        #expect(try await device.context.resetStage() == .begunForAge)
+        let device = try await begunDevice()
         device.line.set(.unreachable)
         for _ in 0..<3 {
             await attempt(device)
@@ -193,11 +205,7 @@ struct FutileResetTests {
 
     @Test("gives nothing up while the server fails on everything")
     func outage() async throws {
-        let (device, _) = try await device()
-        Self.refuse(device, .status(500))
-        device.session.resume()
-        device.session.sync()
-        await device.backsOff()
+        let device = try await begunDevice()
         device.line.set(.status(500))
         for _ in 0..<4 {
             await attempt(device)

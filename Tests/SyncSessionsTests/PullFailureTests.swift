@@ -440,6 +440,18 @@ struct PullFailureTests {
         await device.session.close()
     }
 
+    @Test("come again when the server says so to the question whether it answers for the table at all")
+    func retryAfterOfTheTable() async throws {
+        let device = try SessionDevice(emulator)
+        let busy = Line.Fate.status(503, headers: ["Retry-After": "900"])
+        device.line.set { $0.query.contains("top=0") ? busy : .unreachable }
+        device.session.start(keeping: [device.table])
+        await device.clock.sleeperComes { $0 == .seconds(900) }
+        await device.session.workEnds()
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        await device.session.close()
+    }
+
     @Test("one that says when to come again is not asked before", arguments: [500, 504])
     func retryAfter(_ status: Int) async throws {
         let (device, sources) = try device(.status(status, headers: ["Retry-After": "900"]))

@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import OfflineSync
 import SyncContract
+import Synchronization
 import Testing
 import VirtualTime
 
@@ -66,7 +67,7 @@ struct PullFirstTests {
     }
 
     @Test(
-        "and fail for long: who waits for a change that is given up, or sent by others, waits no longer",
+        "and fail for long: who waits for a change that is given up, or sent by others, or follows it, waits no longer",
         arguments: [false, true]
     )
     func settledMeanwhile(isSent: Bool) async throws {
@@ -77,7 +78,11 @@ struct PullFirstTests {
         let before = device.line.requests.count
         try await device.add("milk", id: "m")
         let waiting = Task { try await device.session.wait(for: .upload) }
+        let following = Task {
+            for await _ in device.session.progress(for: .upload, mode: .forCurrentlyOutstandingWork) {}
+        }
         await device.line.requestsReach(before + 1)
+        while device.session.running.withLock({ $0.watchers.isEmpty }) { await Task.yield() }
         if isSent {
             _ = try await device.context.push()
         } else {
@@ -85,6 +90,7 @@ struct PullFirstTests {
         }
         device.line.set { $0.method == "GET" ? .status(500) : .answered }
         try await waiting.value
+        await following.value
         #expect(emulator.texts() == (isSent ? ["milk"] : []))
         await device.session.close()
     }

@@ -223,13 +223,7 @@ struct SessionWaitTests {
         }
         await device.line.requestsReach(before + 1)
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
-        let failures = Mutex(1)
-        device.line.set { _ in
-            failures.withLock { left in
-                left -= 1
-                return left >= 0 ? .status(status) : .answered
-            }
-        }
+        Self.decide([.status(status)], on: device)
         await Self.nextPush(of: device)
         #expect(try await waiting.value == ["oat milk"])
         await device.session.close()
@@ -251,21 +245,12 @@ struct SessionWaitTests {
     func editedBehindItsFailure(_ status: Int) async throws {
         let device = try SessionDevice(emulator)
         let before = try await Self.holdingAPush(of: device)
-        // Who waits from here on waits for the next push.
-        for id in ["a", "b"] { try await device.add("milk", id: id) }
-        let isOver = Mutex(false)
-        let waiting = Task { [emulator] in
-            defer { isOver.withLock { $0 = true } }
-            try await device.session.wait(for: .upload)
-            return emulator.texts().sorted()
-        }
-        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
-        let fates = Mutex([Line.Fate.held, .status(status), .answered])
-        device.line.set { _ in fates.withLock { $0.popLast() ?? .answered } }
+        let waiting = try await waiting(for: ["a", "b"], on: device)
+        Self.decide([.answered, .status(status), .held], on: device)
         await Self.advance(device) { device.line.requests.count == before + 2 }
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
         device.line.set(.answered)
-        await Self.advance(device) { isOver.withLock { $0 } }
+        await Self.waitEnds(on: device)
         #expect(try await waiting.value == ["milk", "oat milk", "water"])
         await device.session.close()
     }
@@ -275,23 +260,15 @@ struct SessionWaitTests {
         let device = try SessionDevice(emulator)
         let table = device.table
         let before = try await Self.holdingAPush(of: device)
-        for id in ["y", "b"] { try await device.add("milk", id: id) }
-        let isOver = Mutex(false)
-        let waiting = Task { [emulator] in
-            defer { isOver.withLock { $0 = true } }
-            try await device.session.wait(for: .upload)
-            return emulator.texts().sorted()
-        }
-        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
-        let fates = Mutex([Line.Fate.held, .answered])
-        device.line.set { _ in fates.withLock { $0.popLast() ?? .answered } }
+        let waiting = try await waiting(for: ["y", "b"], on: device)
+        Self.decide([.answered, .held], on: device)
         await Self.advance(device) { device.line.requests.count == before + 1 }
         try await device.context.write { transaction in
             try transaction.insert(["text": "bread"], id: "n", into: table)
             try transaction.update(Record(id: "b", ["text": "oat milk"]), in: table)
         }
         device.line.set(.answered)
-        await Self.advance(device) { isOver.withLock { $0 } }
+        await Self.waitEnds(on: device)
         #expect(try await waiting.value == ["bread", "milk", "oat milk", "water"])
         await device.session.close()
     }
@@ -332,6 +309,30 @@ struct SessionWaitTests {
         return count
     }
 
+    /// Adds changes while a push is under way, and waits for uploads: the next push sends them, and is waited for.
+    ///
+    /// - Returns: What the server has when the wait is over.
+    private func waiting(for ids: [String], on device: SessionDevice) async throws -> Task<[String], any Error> {
+        for id in ids { try await device.add("milk", id: id) }
+        let waiting = Task { [emulator] in
+            try await device.session.wait(for: .upload)
+            return emulator.texts().sorted()
+        }
+        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
+        return waiting
+    }
+
+    /// Decides what becomes of the next requests, and of what is held, in their order; those behind them are answered.
+    private static func decide(_ fates: [Line.Fate], on device: SessionDevice) {
+        let left = Mutex(fates[...])
+        device.line.set { _ in left.withLock { $0.popFirst() ?? .answered } }
+    }
+
+    /// Lets time pass until nobody waits.
+    private static func waitEnds(on device: SessionDevice) async {
+        await advance(device) { device.session.running.withLock { $0.waiters.isEmpty } }
+    }
+
     /// Lets time pass until something is so.
     private static func advance(_ device: SessionDevice, until isSo: () -> Bool) async {
         while !isSo(), !Task.isCancelled {
@@ -356,6 +357,9 @@ struct SessionWaitTests {
         device.session.sync(.upload)
         await device.clock.sleeperComes { $0 == .seconds(900) }
         device.clock.advance(by: .seconds(899))
+        // Another network is no other server.
+        device.session.networkChanged(true)
+        await device.session.workEnds()
         #expect(device.line.requests.dropFirst(before).count { $0.hasPrefix("POST") } == 1)
         device.line.set(.answered)
         device.clock.advance(by: .seconds(1))

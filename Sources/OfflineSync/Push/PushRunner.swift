@@ -105,23 +105,16 @@ struct PushRunner {
                 let errors = try OperationErrorCoding.all(&reader, schema)
                 // No error tells of those in groups: what stands before them was made while the push ran, or is no more sent.
                 let inGroups = ending == nil ? progress.leftInGroups(butBehind: errors.map(\.operationID)) : []
-                let left = try waiting.union(inGroups)
-                    .count { number in
-                        try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
-                    }
+                let left = try OperationQueue.toSend(waiting.union(inGroups), &reader, schema).count
                 // What tells that these were not taken is gone when the app has edited or settled them since.
                 // Of earlier ones only a push that came to its end tells: otherwise their turn may not have come.
                 let others = progress.notTaken.union(ending == nil ? progress.unsent : [])
                     .subtracting(overtaken)
                     .subtracting(errors.map(\.operationID))
-                let edited = try others.count { number in
-                    guard let operation = try OperationQueue.operation(number, &reader, schema) else { return false }
-                    return operation.isToSend && !operation.isUndo && tables?.contains(operation.table) ?? true
-                }
-                // Some of these were given up or settled since.
-                let there = try overtaken.compactMap { try OperationQueue.operation($0, &reader, schema) }
-                    .filter(\.isToSend)
-                let undone = there.count { $0.isUndo }
+                let edited = try OperationQueue.toSend(others, &reader, schema)
+                    .count { !$0.isUndo && tables?.contains($0.table) ?? true }
+                let there = try OperationQueue.toSend(overtaken, &reader, schema)
+                let undone = there.count(where: \.isUndo)
                 return (errors, left, edited + there.count - undone, undone)
             }
             report.notTaken(errors)

@@ -58,6 +58,15 @@ enum OperationQueue {
             .map { try OperationCoding.operation($0, schema, written: written) }
     }
 
+    /// Those of some operations that are still queued and to be sent.
+    static func toSend(
+        _ numbers: some Sequence<Int64>,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperation] {
+        try numbers.compactMap { try operation($0, &transaction, schema) }.filter(\.isToSend)
+    }
+
     /// The first operations after a number, at most another, that wait to be sent and were made in no group, as they are
     /// stored. They are found by their numbers: with the tables in the question the store would sort all that wait.
     static func singles(
