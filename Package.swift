@@ -313,9 +313,14 @@ var testTargets: [Target] {
             dependencies: ["DatasyncEmulator", "ChildProcesses"],
             path: "Tests/TestCertificates"
         ),
+        // Servers whose port nobody takes while they are stopped.
+        .target(name: "FixedPorts", dependencies: ["DatasyncEmulator"], path: "Tests/FixedPorts"),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["HTTPTransport", "ScriptedServer", "TestCertificates", "DatasyncEmulator", "SeededNumbers"]
+            dependencies: [
+                "HTTPTransport", "ScriptedServer", "TestCertificates", "DatasyncEmulator", "FixedPorts",
+                "SeededNumbers",
+            ]
         ),
         // Carries requests to an emulator in the same process: for tests that are not about sockets.
         .target(
@@ -325,7 +330,7 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "DatasyncEmulatorTests",
-            dependencies: ["DatasyncEmulator", "TestCertificates", "SeededNumbers"],
+            dependencies: ["DatasyncEmulator", "TestCertificates", "FixedPorts", "SeededNumbers"],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
@@ -386,7 +391,7 @@ var testTargets: [Target] {
             dependencies: [
                 "SyncSessions", "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "SQLCipherStore",
                 "SQLCipherStoreTestSupport", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
-                "ScriptedServer", "SeededNumbers", "VirtualTime",
+                "ScriptedServer", "FixedPorts", "SeededNumbers", "VirtualTime",
             ]
         ),
         // A clock that stands still until a test moves it, and requests that a test holds and lets go.
@@ -495,8 +500,8 @@ var testTargets: [Target] {
             name: "EndToEndTests",
             dependencies: [
                 "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
-                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses", "quickstart",
-                "todo", "coupon-book",
+                "CommandArguments", "TestCertificates", "FixedPorts", "SeededNumbers", "ChildProcesses",
+                "quickstart", "todo", "coupon-book",
             ]
         ),
     ]

@@ -95,7 +95,7 @@ struct ConcurrentRemovalTests {
         server.set { $0.kind == .state && server.requests(.upload).count == 2 ? .held : .answered }
         try await device.add([2])
         _ = try await device.context.push()
-        while server.requests(.upload).count < 2 || server.requests.last?.kind != .state { await Task.yield() }
+        while server.requests(.upload).count < 2 || server.requests.last?.kind != .state { try await nextTurn() }
         await device.attachments.lock()
         server.set { _ in .answered }
         await device.attachments.unlock()
@@ -142,7 +142,7 @@ struct StalledFetchTests {
         // Whoever asks later would have another one tried, whose failure could come behind the time that passes below.
         let all = Query(AttachmentFiles.table.name)
         while try await device.store.read({ try $0.attachments(all) }).count(where: \.isWanted) < ids.count {
-            await Task.yield()
+            try await nextTurn()
         }
         await device.server.requestsReach(2)
         device.server.set { _ in .failed(FaultyTransport.broken) }

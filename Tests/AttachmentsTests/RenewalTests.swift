@@ -23,7 +23,7 @@ struct RenewalTests {
 
         /// Returns when the keys open so many files, no sooner: an old file goes right after its row has another key.
         func comes(toOpen count: Int, of url: URL) async throws {
-            while try opens(url) != count { await Task.yield() }
+            while try opens(url) != count { try await nextTurn() }
         }
 
         /// How many files in a folder one of the keys opens, if only to its first piece.

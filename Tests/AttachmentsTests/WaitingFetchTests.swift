@@ -6,6 +6,7 @@ import SQLCipherStoreTestSupport
 import SyncContract
 import SyncSessions
 import Testing
+import VirtualTime
 
 @testable import Attachments
 
@@ -68,7 +69,7 @@ struct WaitingFetchTests {
         device.server.put([1], as: id)
         let runner = try device.core.runner
         device.context.session.suspend(.download)
-        while await !runner.machine.suspended.contains(.download) { await Task.yield() }
+        while await !runner.machine.suspended.contains(.download) { try await nextTurn() }
         try await runner.fetch(id, resuming: device.context.session)
         #expect(try await device.attachments.state(of: id) == .synced)
         await device.close()

@@ -28,7 +28,7 @@ struct EmulatorServerTests {
 
     @Test("the server listens on the loopback interface unless told otherwise, and not after it stopped")
     func listening() async throws {
-        try await withServer { server, url in
+        try await withServer(startsAgain: true) { server, url in
             #expect(url.host() == "127.0.0.1" && url.scheme == "http")
             #expect(await server.url == url)
             await expectError(.alreadyRunning) { try await server.start() }

@@ -1,3 +1,4 @@
+import FixedPorts
 import Foundation
 import Synchronization
 
@@ -203,11 +204,12 @@ final class RawClient: Sendable {
     }
 }
 
-/// Starts a server, lends it with its URL, and stops it whatever happens.
+/// Starts a server, lends it with its URL, and stops it whatever happens. Nobody takes the port of one that starts again.
 func withServer(
     _ dialect: EmulatorConfiguration.Dialect = .datasync,
     certificate: ServerCertificate? = nil,
     settings: ServerSettings = ServerSettings(),
+    startsAgain: Bool = false,
     respond: EmulatorServer.Responder? = nil,
     _ body: (EmulatorServer, URL) async throws -> Void
 ) async throws {
@@ -215,7 +217,7 @@ func withServer(
     let server = EmulatorServer(emulator, certificate: certificate, settings: settings) { request, emulator in
         if let respond { try await respond(request, emulator) } else { try await emulator.deliver(request) }
     }
-    let url = try await server.start()
+    let url = try await startsAgain ? server.startOnFixedPort() : server.start()
     do {
         try await body(server, url)
     } catch {

@@ -131,7 +131,7 @@ struct ServerConnectionTests {
 
     @Test("stopping ends connections that wait, whatever for, and frees the port")
     func stopWhileWaiting() async throws {
-        try await withServer(settings: patient) { server, url in
+        try await withServer(settings: patient, startsAgain: true) { server, url in
             let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
             let beginnings = [
                 "", "GET", "GET / HTTP/1.1\r\nHost: a\r\n", "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc",

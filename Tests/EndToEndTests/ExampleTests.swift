@@ -1,5 +1,6 @@
 import ChildProcesses
 import DatasyncEmulator
+import FixedPorts
 import Foundation
 import Testing
 
@@ -31,7 +32,7 @@ struct ExampleTests {
         var configuration = EmulatorConfiguration(tables: ["Brand", "Coupon"])
         configuration.store.assignsIDs = true
         let server = EmulatorServer(configuration)
-        let url = try await server.start()
+        let url = try await server.startOnFixedPort()
         await server.stop()
         for (title, times) in [("Чужая карта", 1), ("Спорная карта", 1)] {
             let refusal = EmulatorResponse.json(403, ["error": "Not in this book."])

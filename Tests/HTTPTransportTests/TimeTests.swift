@@ -1,3 +1,6 @@
+import DatasyncEmulator
+import FixedPorts
+import Foundation
 import HTTPTransport
 import ScriptedServer
 import Testing
@@ -70,7 +73,9 @@ struct TimeTests {
 
     @Test("a refused connection and a port that nobody answers on were not sent")
     func refused() async throws {
-        let port = try ScriptedServer { _ in [] }.port
+        let server = EmulatorServer(EmulatorConfiguration(tables: []))
+        let port = try #require(try await server.startOnFixedPort().port)
+        await server.stop()
         let request = HTTPRequest(method: .post, scheme: "http", authority: "localhost:\(port)", path: "/secret")
         let error = try await CurlTransport().failure(of: request)
         #expect(error.code == .cannotConnect)

@@ -217,7 +217,7 @@ struct ChangeReportTests {
         }
         while try await !device.context.operations().isEmpty {
             device.clock.advance(by: .seconds(1))
-            await Task.yield()
+            try await nextTurn()
         }
         #expect(try await waiting.value == ["mine"])
         withExtendedLifetime(delegate) {}

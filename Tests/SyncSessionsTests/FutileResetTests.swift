@@ -100,11 +100,11 @@ struct FutileResetTests {
         let uploading = Task { [session = device.session] in try await session.wait(for: .upload) }
         while try await device.context.status().pending > 0 {
             if case .backingOff = device.session.state { device.clock.advance(by: .seconds(30)) }
-            await Task.yield()
+            try await nextTurn()
         }
         try await uploading.value
         #expect(emulator.texts().contains("milk"))
-        while try await device.store.read(table: "Note", itemID: "o") == nil { await Task.yield() }
+        while try await device.store.read(table: "Note", itemID: "o") == nil { try await nextTurn() }
         await device.session.workEnds()
         #expect(try await device.context.resetStage() == .none)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
@@ -181,9 +181,9 @@ struct FutileResetTests {
 
     /// Waits until it is given up to bring everything anew, and changes are sent.
     private func isGivenUp(_ device: SessionDevice) async throws {
-        while !emulator.texts().contains("milk"), !Task.isCancelled {
+        while !emulator.texts().contains("milk") {
             if case .backingOff = device.session.state { device.clock.advance(by: .seconds(30)) }
-            await Task.yield()
+            try await nextTurn()
         }
         await device.session.workEnds()
         #expect(try await device.context.resetStage() == .none)
@@ -220,7 +220,7 @@ struct FutileResetTests {
         Self.refuse(device, .status(400))
         device.session.resume()
         device.session.sync()
-        while !emulator.texts().contains("milk") { await Task.yield() }
+        while !emulator.texts().contains("milk") { try await nextTurn() }
         await device.session.workEnds()
         let cycle = device.session.running.withLock { $0.machine.list }
         for _ in 0..<3 {

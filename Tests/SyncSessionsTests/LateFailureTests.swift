@@ -26,7 +26,7 @@ struct LateFailureTests {
         }
         session.serverChanged()
         await device.line.requestsReach(before + 1)
-        while session.error != nil { await Task.yield() }
+        while session.error != nil { try await nextTurn() }
         #expect(session.state == .active)
         await session.close()
     }
@@ -42,7 +42,7 @@ struct LateFailureTests {
         }
         session.start(keeping: [device.table])
         try await session.wait(for: .download)
-        while session.error != nil { await Task.yield() }
+        while session.error != nil { try await nextTurn() }
         #expect(session.state == .active)
         await session.close()
     }

@@ -54,9 +54,9 @@ struct LockedStoreTests {
         try await device.session.wait(for: .both)
         await store.lock()
         device.session.suspend()
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
         try await store.unlock(key: .testKey())
-        while device.session.error != nil { await Task.yield() }
+        while device.session.error != nil { try await nextTurn() }
         let stored = SyncDirection(stored: try await device.context.storedSuspension())
         #expect(stored == .both)
         await device.session.close()
@@ -101,10 +101,7 @@ struct LockedStoreTests {
 
     /// Ends with its task, too: what is waited for may never come.
     private func whileSo(_ isSo: () async throws -> Bool) async throws {
-        while try await isSo() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        while try await isSo() { try await nextTurn() }
     }
 
     @Test("has what was suspended, resumed or said meanwhile stored when it is unlocked")

@@ -34,7 +34,7 @@ struct OtherPullsTests {
         device.session.start(keeping: [device.table])
         await device.backsOff()
         device.session.start(keeping: [try device.context.table("Note")])
-        while device.session.running.withLock({ $0.machine.phase == .loading }) { await Task.yield() }
+        while device.session.running.withLock({ $0.machine.phase == .loading }) { try await nextTurn() }
         #expect(device.session.error != nil)
         if case .backingOff = device.session.state {} else { Issue.record("\(device.session.state)") }
         await device.session.close()
@@ -62,7 +62,7 @@ struct OtherPullsTests {
         let tables = [device.table, try device.context.table("Note")]
         device.line.set { $0.path.contains("Note") ? .status(500) : .answered }
         device.session.start(keeping: tables)
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
         await device.session.workEnds()
         #expect(device.session.running.withLock { $0.download.progressEstimate } == 0.5)
         device.session.start(keeping: [device.table])

@@ -31,10 +31,10 @@ struct PullFailureTests {
     }
 
     /// Returns when the first attempt has ended, everybody is told so, and the session waits for the next.
-    private func waits(_ device: SessionDevice) async {
+    private func waits(_ device: SessionDevice) async throws {
         await device.clock.sleeperComes { $0 == .seconds(1) }
         // The clock is set first.
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
     }
 
     @Test(
@@ -45,7 +45,7 @@ struct PullFailureTests {
     func others(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources)
-        await waits(device)
+        try await waits(device)
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
@@ -69,7 +69,7 @@ struct PullFailureTests {
         #expect(pulls(device) == 4 * attempt)
         device.line.set(.answered)
         device.clock.advance(by: .seconds(8))
-        while device.session.error != nil { await Task.yield() }
+        while device.session.error != nil { try await nextTurn() }
         try await device.session.wait(for: .both)
         #expect(pulls(device) > 4 * attempt)
         await device.session.close()
@@ -90,7 +90,7 @@ struct PullFailureTests {
         // The other one stays young.
         device.clock.advance(by: .seconds(3_000))
         while try await device.session.lastCompletePull(of: sources[1])?.timeIntervalSince1970 ?? 0 < 1_800_003_000 {
-            await Task.yield()
+            try await nextTurn()
         }
         if restarts { device.session.start(keeping: sources, options: options) }
         device.clock.advance(by: .seconds(1_000))
@@ -172,7 +172,7 @@ struct PullFailureTests {
         device.session.resume()
         try emulator.seed([["id": "c", "text": "c"]], in: "TodoItem")
         device.session.sync(.download)
-        while try await device.store.read(table: "TodoItem", itemID: "c") == nil { await Task.yield() }
+        while try await device.store.read(table: "TodoItem", itemID: "c") == nil { try await nextTurn() }
         await device.session.workEnds()
         #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == ["a", "b", "c"])
         #expect(try await device.session.lastCompletePull(of: shared) == completed)
@@ -219,7 +219,7 @@ struct PullFailureTests {
         device.clock.advance(by: .seconds(8))
         try await device.session.wait(for: .both)
         // Everybody is told a moment later.
-        while device.session.error != nil { await Task.yield() }
+        while device.session.error != nil { try await nextTurn() }
         #expect(device.session.state == .active)
         await device.session.close()
     }
@@ -254,7 +254,7 @@ struct PullFailureTests {
         device.session.start(keeping: sources)
         await device.line.requestsReach(1)
         let waiting = Task { try await device.session.wait(for: .download) }
-        while device.session.running.withLock({ $0.machine.waits.isEmpty }) { await Task.yield() }
+        while device.session.running.withLock({ $0.machine.waits.isEmpty }) { try await nextTurn() }
         Self.refuse(device, .status(404))
         var error = await #expect(throws: SyncError.self) { try await waiting.value }
         #expect(error?.code == .sessionEnded && (error?.cause as? SyncError)?.code == .pullAborted)
@@ -275,7 +275,7 @@ struct PullFailureTests {
         let first = SessionPull(device.table, options: PullOptions(order: .pullFirst))
         try await device.add("milk")
         device.session.start(keeping: [first, note])
-        await waits(device)
+        try await waits(device)
         #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
         try await sendsBehindThePull(device)
     }
@@ -296,7 +296,7 @@ struct PullFailureTests {
     func last(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources.reversed())
-        await waits(device)
+        try await waits(device)
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
         for await progress in device.session.progress(for: .download, mode: .reportIndefinitely) {
@@ -312,7 +312,7 @@ struct PullFailureTests {
         let note = SessionPull(try device.context.table("Note"))
         let broken = ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) }
         device.session.start(keeping: [broken[0], broken[1], note, broken[2]])
-        await waits(device)
+        try await waits(device)
         for wait in [1, 2] {
             await device.clock.sleeperComes { $0 == .seconds(wait) }
             #expect(device.session.state == .active && device.session.connectionState == .connected)
@@ -326,7 +326,7 @@ struct PullFailureTests {
     func mended(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources)
-        await waits(device)
+        try await waits(device)
         // Before its time: the one that was answered breaks off, and that one is asked.
         let before = pulls(device)
         device.line.set { $0.method == "GET" && $0.path.contains("Note") ? fate : .answered }
@@ -337,7 +337,7 @@ struct PullFailureTests {
         try await device.add("milk")
         await device.clock.sleeperComes { $0 == .milliseconds(500) }
         device.clock.advance(by: .milliseconds(500))
-        while emulator.texts().isEmpty { await Task.yield() }
+        while emulator.texts().isEmpty { try await nextTurn() }
         await device.session.close()
     }
 
@@ -388,7 +388,7 @@ struct PullFailureTests {
         await device.backsOff()
         #expect(try await device.store.read(table: "Note", itemID: "n") == nil)
         device.clock.advance(by: .seconds(1))
-        while try await device.store.read(table: "Note", itemID: "n") == nil { await Task.yield() }
+        while try await device.store.read(table: "Note", itemID: "n") == nil { try await nextTurn() }
         await device.session.workEnds()
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         await device.session.close()

@@ -39,7 +39,7 @@ struct PullFirstTests {
         device.line.set { $0.method == "GET" && $0.path.contains("Note") ? .status(500) : .answered }
         device.session.start(keeping: tables.map { SessionPull($0, options: PullOptions(order: .pullFirst)) })
         await device.clock.sleeperComes { $0 == .seconds(1) }
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
         #expect(!methods(device).contains("POST"))
         device.line.set(.answered)
         device.clock.advance(by: .seconds(1))
@@ -56,7 +56,7 @@ struct PullFirstTests {
         let options = PullOptions(order: .pullFirst, maximumRows: 1)
         device.line.set { $0.method == "POST" ? .held : .answered }
         device.session.start(keeping: [SessionPull(device.table, options: options)])
-        while !methods(device).contains("POST") { await Task.yield() }
+        while !methods(device).contains("POST") { try await nextTurn() }
         #expect(try await device.store.read(Query("TodoItem")).records.count == 4)
         device.line.set(.answered)
         try await device.session.wait(for: .both)
@@ -82,7 +82,7 @@ struct PullFirstTests {
             for await _ in device.session.progress(for: .upload, mode: .forCurrentlyOutstandingWork) {}
         }
         await device.line.requestsReach(before + 1)
-        while device.session.running.withLock({ $0.watchers.isEmpty }) { await Task.yield() }
+        while device.session.running.withLock({ $0.watchers.isEmpty }) { try await nextTurn() }
         if isSent {
             _ = try await device.context.push()
         } else {

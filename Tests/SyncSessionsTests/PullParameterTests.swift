@@ -19,7 +19,7 @@ struct PullParameterTests {
         device.session.start(keeping: [wrong, try device.context.table("Note")])
         await device.clock.sleeperComes { $0 == .seconds(1) }
         // The clock is set first.
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
         #expect((device.session.error as? SyncError)?.code == .invalidParameter)
         #expect(!device.line.requests.contains { $0.hasPrefix("GET") && $0.contains("TodoItem") })
         try await device.session.wait(for: .upload)
@@ -40,7 +40,7 @@ struct PullParameterTests {
         let states = device.session.connectionStates
         device.session.start(keeping: isFirst ? [wrong, note] : [note, wrong])
         await device.clock.sleeperComes { $0 == .seconds(1) }
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
         let obstacles = device.session.running.withLock { $0.machine.pulls.map { $0.obstacle != nil } }
         #expect(obstacles == (isFirst ? [true, false] : [false, true]))
         await device.session.close()
@@ -54,7 +54,7 @@ struct PullParameterTests {
         let wrong = SessionPull(device.table, options: PullOptions(parameters: ["$filter": "x"]))
         let states = device.session.connectionStates
         device.session.start(keeping: [wrong])
-        while device.session.error == nil { await Task.yield() }
+        while device.session.error == nil { try await nextTurn() }
         #expect((device.session.error as? SyncError)?.code == .invalidParameter)
         await device.session.close()
         for await state in states { #expect(state != .connected) }

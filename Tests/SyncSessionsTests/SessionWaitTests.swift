@@ -130,7 +130,7 @@ struct SessionWaitTests {
         let error = try #require(try await device.context.operationErrors().first)
         try await device.context.resolve(error, with: .keepMine)
         // The push that has met it may not have ended yet: what it was due for is not what is due next.
-        await Self.nextPush(of: device)
+        try await Self.nextPush(of: device)
         await device.line.requestsReach(before + 1)
         try await device.session.wait(for: .upload)
         #expect(emulator.texts() == ["oat milk"])
@@ -224,15 +224,15 @@ struct SessionWaitTests {
         await device.line.requestsReach(before + 1)
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
         Self.decide([.status(status)], on: device)
-        await Self.nextPush(of: device)
+        try await Self.nextPush(of: device)
         #expect(try await waiting.value == ["oat milk"])
         await device.session.close()
     }
 
     /// Waits until the session has ended what it does, and begins its next push.
-    private static func nextPush(of device: SessionDevice) async {
+    private static func nextPush(of device: SessionDevice) async throws {
         while device.session.running.withLock({ $0.machine.work != nil || $0.machine.pushDue == nil }) {
-            await Task.yield()
+            try await nextTurn()
         }
         device.clock.advance(by: .milliseconds(500))
     }
@@ -247,10 +247,10 @@ struct SessionWaitTests {
         let before = try await Self.holdingAPush(of: device)
         let waiting = try await waiting(for: ["a", "b"], on: device)
         Self.decide([.answered, .status(status), .held], on: device)
-        await Self.advance(device) { device.line.requests.count == before + 2 }
+        try await Self.advance(device) { device.line.requests.count == before + 2 }
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
         device.line.set(.answered)
-        await Self.waitEnds(on: device)
+        try await Self.waitEnds(on: device)
         #expect(try await waiting.value == ["milk", "oat milk", "water"])
         await device.session.close()
     }
@@ -262,13 +262,13 @@ struct SessionWaitTests {
         let before = try await Self.holdingAPush(of: device)
         let waiting = try await waiting(for: ["y", "b"], on: device)
         Self.decide([.answered, .held], on: device)
-        await Self.advance(device) { device.line.requests.count == before + 1 }
+        try await Self.advance(device) { device.line.requests.count == before + 1 }
         try await device.context.write { transaction in
             try transaction.insert(["text": "bread"], id: "n", into: table)
             try transaction.update(Record(id: "b", ["text": "oat milk"]), in: table)
         }
         device.line.set(.answered)
-        await Self.waitEnds(on: device)
+        try await Self.waitEnds(on: device)
         #expect(try await waiting.value == ["bread", "milk", "oat milk", "water"])
         await device.session.close()
     }
@@ -290,7 +290,7 @@ struct SessionWaitTests {
         let error = try #require(try await device.context.operationErrors().first)
         try await device.context.resolve(error, with: resolution)
         device.line.set(.answered)
-        await Self.advance(device) { [emulator] in emulator.texts().count == 3 }
+        try await Self.advance(device) { [emulator] in emulator.texts().count == 3 }
         #expect(emulator.texts().sorted() == ["bread", "eggs", "water"])
         for device in [device, other] { await device.session.close() }
     }
@@ -318,7 +318,7 @@ struct SessionWaitTests {
             try await device.session.wait(for: .upload)
             return emulator.texts().sorted()
         }
-        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
+        while device.session.running.withLock({ $0.waiters.isEmpty }) { try await nextTurn() }
         return waiting
     }
 
@@ -329,15 +329,15 @@ struct SessionWaitTests {
     }
 
     /// Lets time pass until nobody waits.
-    private static func waitEnds(on device: SessionDevice) async {
-        await advance(device) { device.session.running.withLock { $0.waiters.isEmpty } }
+    private static func waitEnds(on device: SessionDevice) async throws {
+        try await advance(device) { device.session.running.withLock { $0.waiters.isEmpty } }
     }
 
     /// Lets time pass until something is so.
-    private static func advance(_ device: SessionDevice, until isSo: () -> Bool) async {
-        while !isSo(), !Task.isCancelled {
+    private static func advance(_ device: SessionDevice, until isSo: () -> Bool) async throws {
+        while !isSo() {
             device.clock.advance(by: .milliseconds(10))
-            await Task.yield()
+            try await nextTurn()
         }
     }
 

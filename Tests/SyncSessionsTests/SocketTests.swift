@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import FixedPorts
 import Foundation
 import HTTPTransport
 import OfflineSync
@@ -61,7 +62,7 @@ struct SocketTests {
     func restart() async throws {
         let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
         var server = EmulatorServer(emulator)
-        let url = try await server.start()
+        let url = try await server.startOnFixedPort()
         let transport = DefaultTransport()
         let devices = [try await Device(url, transport), try await Device(url, transport)]
         for device in devices { device.session.start(options: quick) }

@@ -50,7 +50,7 @@ struct UntoldChangeTests {
         await device.backsOff()
         let waiting = Task { try await device.session.wait(for: .upload) }
         // Whoever waits from here on waits for the other one as well.
-        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
+        while device.session.running.withLock({ $0.waiters.isEmpty }) { try await nextTurn() }
         try await device.add("c")
         let sent = Mutex(0)
         device.line.set { request in
@@ -94,7 +94,7 @@ struct UntoldChangeTests {
         try await waiting.value
         #expect(emulator.texts() == ["mine"])
         await device.session.workEnds()
-        while device.session.error != nil { await Task.yield() }
+        while device.session.error != nil { try await nextTurn() }
         await device.session.close()
     }
 
@@ -151,7 +151,7 @@ struct UntoldChangeTests {
         try await device.add("milk", id: "m")
         let waiting = Task { try await device.session.wait(for: .upload) }
         while device.session.running.withLock({ $0.machine.pushDue != $0.machine.lastSign }) {
-            await Task.yield()
+            try await nextTurn()
         }
         device.line.set(.answered)
         try await waiting.value
@@ -174,7 +174,7 @@ struct UntoldChangeTests {
         await device.line.requestsReach(3)
         try await device.add("milk", id: "m")
         let waiting = Task { try await device.session.wait(for: .upload) }
-        while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
+        while device.session.running.withLock({ $0.waiters.isEmpty }) { try await nextTurn() }
         device.line.set(.answered)
         try await waiting.value
         let requests = device.line.requests

@@ -2,16 +2,19 @@ import OfflineSync
 import SyncContract
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 
 /// Runs what a test says before an operation is sent.
 private final class Listener: SyncContextDelegate {
-    private let body: @Sendable (SyncContext) async -> Void
+    private let body: @Sendable (SyncContext) async throws -> Void
 
-    init(_ body: @escaping @Sendable (SyncContext) async -> Void) { self.body = body }
+    init(_ body: @escaping @Sendable (SyncContext) async throws -> Void) { self.body = body }
 
-    func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws { await body(context) }
+    func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
+        try await body(context)
+    }
 }
 
 @Suite("What is asked of a session within a push of the app's own", .timeLimit(.minutes(1)))
@@ -50,7 +53,7 @@ struct WithinPushTests {
         let before = device.line.requests.count
         let listener = Listener { _ in
             wish.ask(device.session)
-            while device.line.requests.count == before, device.session.state != .failed { await Task.yield() }
+            while device.line.requests.count == before, device.session.state != .failed { try await nextTurn() }
         }
         device.context.delegate = listener
         #expect(try await device.context.push().pushed == 1)
