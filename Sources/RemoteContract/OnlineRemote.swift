@@ -105,7 +105,10 @@ extension OnlineRemote {
     ///   - table: The table.
     ///   - version: The server version that the change is based on; nil for whatever the server has.
     /// - Returns: The row as the server keeps it now.
-    /// - Throws: As ``SyncRemote/update(_:in:version:restoring:)``.
+    /// - Throws: As ``SyncRemote/update(_:in:version:restoring:)``; ``RemoteError`` with code
+    ///   ``RemoteError/Code/invalidRequest`` when the table declares none of the columns and the server is sent declared ones
+    ///   alone, and ``RemoteError/Code/invalidResponse`` when the row that is to be changed does not fit the table. Nothing is
+    ///   written then.
     public func patch(
         _ id: String,
         _ fields: [String: FieldValue],
@@ -113,12 +116,19 @@ extension OnlineRemote {
         version: String?
     ) async throws -> Record {
         guard replacesWholeRows else {
+            // To such a server a row without any of its columns says that all of them are empty.
+            guard table.columns.contains(where: { !$0.isLocal && fields[$0.name] != nil }) else {
+                throw RemoteError(
+                    .invalidRequest,
+                    "The change of a row names no column that table '\(table.name)' declares; declare those that change."
+                )
+            }
             return try await update(Record(id: .string(id), fields), in: table, version: version, restoring: false)
         }
         var attempts = 5
         while true {
             attempts -= 1
-            guard var row = try await record(id, in: table) else { throw Self.missing(in: table) }
+            var row = try await rowToChange(id, in: table)
             guard !row.isDeleted, version == nil || row.version == version else {
                 throw RemoteError(
                     .conflict,
@@ -139,14 +149,17 @@ extension OnlineRemote {
 
     /// Brings a deleted row back with the content it has. A row that is not deleted is returned as it is.
     ///
+    /// The content is that of the table's columns, which have to be able to hold it.
+    ///
     /// - Parameters:
     ///   - id: The row's id.
     ///   - table: The table.
     ///   - version: The tombstone's version; nil for whatever the server has.
     /// - Returns: The row as the server keeps it now.
-    /// - Throws: As ``SyncRemote/update(_:in:version:restoring:)``.
+    /// - Throws: As ``SyncRemote/update(_:in:version:restoring:)``; ``RemoteError`` with code
+    ///   ``RemoteError/Code/invalidResponse`` when the row does not fit the table. Nothing is written then.
     public func undelete(_ id: String, in table: TableDefinition, version: String?) async throws -> Record {
-        guard let row = try await record(id, in: table) else { throw Self.missing(in: table) }
+        let row = try await rowToChange(id, in: table)
         guard version == nil || row.version == version else {
             throw RemoteError(
                 .conflict,
@@ -156,6 +169,28 @@ extension OnlineRemote {
         }
         guard row.isDeleted else { return row }
         return try await update(row, in: table, version: row.version, restoring: true)
+    }
+
+    /// The row that a change begins with, whole if it is a tombstone.
+    ///
+    /// - Throws: `RemoteError` with code `notFound` when there is none. With `invalidResponse` when it does not fit the table:
+    ///   that code's own name would say that the row was written.
+    package func rowToChange(_ id: String, in table: TableDefinition) async throws -> Record {
+        do {
+            let row = try await TombstoneContent.$isWanted.withValue(true) { try await record(id, in: table) }
+            guard let row else { throw Self.missing(in: table) }
+            return row
+        } catch let error as RemoteError where error.code == .unfitRow {
+            throw RemoteError(
+                .invalidResponse,
+                "The row that is to be changed does not fit table '\(table.name)', and nothing was written; correct it on"
+                    + " the server, or declare its columns as they are there.",
+                status: error.status,
+                serverRecord: error.serverRecord,
+                cause: error,
+                exchange: error.exchange
+            )
+        }
     }
 
     private static func missing(in table: TableDefinition) -> RemoteError {

@@ -77,7 +77,7 @@ public struct RemoteError: Error, Sendable {
 
     /// Whether nothing of what was asked has left this device, so that it certainly was not done: nobody is signed in, or
     /// there is no connection. False when that is not known, and as soon as one of several requests was sent.
-    public let wasNotSent: Bool
+    public package(set) var wasNotSent: Bool
 
     /// The error underneath, when there is one.
     public let cause: (any Error)?

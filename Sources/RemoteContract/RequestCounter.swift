@@ -36,6 +36,11 @@ public final class RequestCounter: Sendable {
         }
     }
 
+    /// Runs work that is not part of the push or pull whose task it is run in.
+    package static func outside<Value>(_ work: () async throws -> Value) async rethrows -> Value {
+        try await $current.withValue(nil, operation: work)
+    }
+
     /// Runs work whose requests are counted here, and no longer where they were counted before.
     package func counting<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         try await Self.$current.withValue(self, operation: work)

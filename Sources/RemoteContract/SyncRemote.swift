@@ -220,26 +220,40 @@ extension SyncRemote {
     package func confirmedDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record?
     {
         guard try await delete(id, from: table, version: version) != .confirmed else { return nil }
-        return try await confirmDeletion(of: id, from: table, version: version)
+        do {
+            return try await confirmDeletion(of: id, from: table, version: version)
+        } catch var error as RemoteError {
+            // The deletion was.
+            error.wasNotSent = false
+            throw error
+        }
     }
 
     /// Looks a row up whose deletion was not confirmed.
     ///
     /// - Returns: Its tombstone; nil when there is none.
     /// - Throws: `RemoteError` with code `conflict` for a row in another version, `serverFailure` for one that is still there, and
-    ///   what looking it up throws.
+    ///   what looking it up throws, but for a row that does not fit its table: whatever it holds, it is there.
     package func confirmDeletion(of id: String, from table: TableDefinition, version: String?) async throws -> Record? {
-        guard let row = try await record(id, in: table) else {
-            // That there is none is believed of a table that is there.
-            try await confirm(table)
-            return nil
+        let found: String?
+        var (shown, misfit): (Record?, RemoteError?)
+        do {
+            guard let row = try await record(id, in: table) else {
+                // That there is none is believed of a table that is there.
+                try await confirm(table)
+                return nil
+            }
+            guard !row.isDeleted else { return row }
+            (found, shown) = (row.version, row)
+        } catch let error as RemoteError where error.code == .unfitRow {
+            (found, misfit) = (error.serverRecord?.version ?? version, error)
         }
-        guard !row.isDeleted else { return row }
-        guard version == nil || row.version == version else {
+        guard version == nil || found == version else {
             throw RemoteError(
                 .conflict,
                 "The row has changed on the server since; take that into account, and delete it again.",
-                serverRecord: row
+                serverRecord: shown,
+                cause: misfit
             )
         }
         throw RemoteError(

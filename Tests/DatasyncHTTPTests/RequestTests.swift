@@ -255,4 +255,17 @@ struct RequestTests {
             ]
         )
     }
+
+    @Test("a change of columns that no table declares is not sent where it would empty the row")
+    func undeclaredPatch() async throws {
+        for fields in [["nickname": "x"], [:]] as [[String: FieldValue]] {
+            let lines = try await lines(.azureMobileApps) { remote in
+                let error = await #expect(throws: RemoteError.self) {
+                    _ = try await remote.patch("a1", fields, in: Self.table, version: nil)
+                }
+                #expect(error?.code == .invalidRequest)
+            }
+            #expect(lines.isEmpty)
+        }
+    }
 }

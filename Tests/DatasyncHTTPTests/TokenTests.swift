@@ -225,7 +225,7 @@ struct TokenTests {
         let source = TokenSource { number in
             if number == 1 { throw LoginFailed() }
             if number == 2 { throw CancellationError() }
-            if number == 3 { throw RemoteError(.unreachable, "The login service cannot be reached.") }
+            if number == 3 { throw RemoteError(.unreachable, "The login service cannot be reached.", status: 504) }
             return AccessToken("t")
         }
         let service = GuardedService(valid: ["t"])
@@ -234,7 +234,8 @@ struct TokenTests {
         #expect(failed.code == .unauthorized && failed.cause is LoginFailed)
         let dismissed = try await failure { try await insert(remote) }
         #expect(dismissed.code == .unauthorized && dismissed.cause is CancellationError)
-        #expect(try await failure { try await insert(remote) }.code == .unreachable)
+        let unreached = try await failure { try await insert(remote) }
+        #expect(unreached.code == .unreachable && unreached.wasNotSent && unreached.status == nil)
         #expect(service.seen.isEmpty)
         try await insert(remote)
     }
@@ -283,7 +284,74 @@ struct TokenTests {
         box.withLock { $0 = remote }
         let error = try await failure { try await insert(remote) }
         box.withLock { $0 = nil }
-        #expect(error.code == .invalidRequest && service.seen.isEmpty)
+        #expect(error.code == .unauthorized && error.wasNotSent && service.seen.isEmpty)
+        #expect(error.description.contains("let it use a remote without a provider"))
+    }
+
+    @Test(
+        "what another service has said to the provider is no answer to the request",
+        arguments: [
+            (.refused, .unauthorized), (.unfitRow, .unauthorized), (.conflict, .unauthorized),
+            (.notFound, .unauthorized), (.invalidRequest, .unauthorized), (.serverFailure, .unreachable),
+            (.throttled, .throttled), (.notTheService, .unreachable),
+        ] as [(RemoteError.Code, RemoteError.Code)],
+        [false, true]
+    )
+    func wordOfAnother(_ code: (said: RemoteError.Code, told: RemoteError.Code), isAskedForEach: Bool) async throws {
+        let said = RemoteError(code.said, "on purpose", status: 400, retryAfter: .seconds(7))
+        let service = GuardedService(valid: ["t"])
+        let remote =
+            isAskedForEach
+            ? try DatasyncRemote(
+                baseURL: try #require(URL(string: "https://example.org")),
+                dialect: .datasync,
+                authentication: TokenAuthentication.bearer { throw said },
+                transport: service
+            ) : try remote(service, TokenSource { _ in throw said })
+        let error = try await failure { try await insert(remote) }
+        #expect(error.code == code.told && error.wasNotSent && error.status == nil && error.exchange == nil)
+        #expect(error.retryAfter == (code.told == .unauthorized ? nil : .seconds(7)))
+        #expect((error.cause as? RemoteError)?.code == code.said)
+    }
+
+    @Test("further parameters of a table do not go to whomever the provider asks", arguments: [false, true])
+    func parametersOfAnother(isAskedForEach: Bool) async throws {
+        let (other, own) = (RecordingTransport(), RecordingTransport())
+        let base = try #require(URL(string: "https://example.org"))
+        let login = try DatasyncRemote(baseURL: base, dialect: .datasync, transport: other)
+        let token: @Sendable () async throws -> String = {
+            _ = try await login.insert(Record(id: "a1", [:]), into: Self.table)
+            return "t"
+        }
+        let remote =
+            isAskedForEach
+            ? try DatasyncRemote(
+                baseURL: base,
+                dialect: .datasync,
+                authentication: TokenAuthentication.bearer { try await token() },
+                transport: own
+            )
+            : try DatasyncRemote(baseURL: base, dialect: .datasync, transport: own) { AccessToken(try await token()) }
+        let counter = RequestCounter()
+        try await counter.counting {
+            _ = try await remote.adding(parameters: ["key": "k"]).insert(Record(id: "a1", [:]), into: Self.table)
+        }
+        #expect(other.lines == [#"POST /tables/todo {"id":"a1"}"#] && own.lines.count == 1)
+        #expect(own.lines.first?.contains("key=k") == true && counter.count == 1)
+    }
+
+    @Test("a transport that gives up by itself has nobody signed out")
+    func transportGivesUp() async throws {
+        struct Impatient: ClientTransport {
+            func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw CancellationError() }
+        }
+        let remote = try DatasyncRemote(
+            baseURL: try #require(URL(string: "https://example.org")),
+            dialect: .datasync,
+            transport: Impatient()
+        )
+        let error = try await failure { try await insert(remote) }
+        #expect(error.code == .unreachable && !error.wasNotSent)
     }
 
     @Test("a token is shown by no description")

@@ -1,6 +1,8 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
+import HTTPTransport
+import RemoteContract
 import OfflineSync
 import SyncContract
 import Testing
@@ -117,5 +119,45 @@ struct UnconfirmedDeletionTests {
             )
             #expect(try await world.laptop.context.push().pushed == 1)
         }
+    }
+
+    /// Carries a deletion out, and lets nobody ask for the table behind it until that is repaired.
+    private static func withoutTable(_ isRepaired: Switch) -> SyncWorld.StandIn {
+        SyncWorld.StandIn { request, emulator in
+            let isOfTable = request.method == "GET" && request.query.contains("top=0")
+            if isOfTable, !isRepaired.isOn {
+                throw TransportError(.cannotConnect, "broken, on purpose", fate: .notSent)
+            }
+            let answer = try await emulator.handle(request)
+            return request.method == "DELETE" ? EmulatorResponse(200) : answer
+        }
+    }
+
+    @Test("counts as sent when nothing behind it could be, and is followed by the row when it is taken back")
+    func takenBack() async throws {
+        let isRepaired = Switch()
+        let standIn = Self.withoutTable(isRepaired)
+        try await SyncWorld.with(.datasync, keepsTombstones: false, answeringLaptop: standIn) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.delete("a")
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            #expect(world.onServer().isEmpty)
+            try await laptop.table.undoDelete("a")
+            #expect(try await laptop.context.operations().count == 1)
+            isRepaired.isOn = true
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "milk"])
+            #expect(try await laptop.texts() == ["a": "milk"])
+        }
+    }
+
+    @Test("is no error of a request that was not sent when nothing behind it could be")
+    func online() async throws {
+        let world = try OnlineWorld(.datasync, keepsTombstones: false, answering: Self.withoutTable(Switch()))
+        let table = try world.context.remoteTable("TodoItem")
+        try await table.insert(["text": "milk"], id: "a")
+        let error = await #expect(throws: RemoteError.self) { try await table.delete("a") }
+        #expect(error?.code == .unreachable && error?.wasNotSent == false)
     }
 }

@@ -5,8 +5,10 @@ public protocol RequestAuthentication: Sendable {
     /// The header field for one request; nil sends the request without one.
     ///
     /// Called before every request, so that a token can be renewed when it runs out. An error thrown here ends the
-    /// request before anything is sent: as ``/RemoteContract/RemoteError/Code/unauthorized``, unless it is a
-    /// `RemoteError` or a `CancellationError` itself.
+    /// request before anything is sent: as ``/RemoteContract/RemoteError/Code/unauthorized``, or as
+    /// ``/RemoteContract/RemoteError/Code/unreachable`` or ``/RemoteContract/RemoteError/Code/throttled`` where it is a
+    /// `RemoteError` that says that a service cannot be reached, is out of order or wants fewer requests. A
+    /// `CancellationError` is passed on.
     func headerField() async throws -> HTTPField?
 }
 

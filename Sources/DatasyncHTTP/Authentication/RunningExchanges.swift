@@ -40,7 +40,7 @@ final class RunningExchanges: Sendable {
     ///   - exchange: Is handed whom to tell how it can be ended, each time that it sends something.
     /// - Returns: The answer.
     /// - Throws: ``SignedOut`` when the period has ended, `CancellationError` when the calling task was cancelled, and what
-    ///   the exchange throws.
+    ///   the exchange throws; `TransportError` with code `connectionLost` where a transport has ended the exchange of itself.
     func run(
         in period: Int,
         _ exchange: (_ whenEndable: (@escaping @Sendable () -> Void) -> Void) async throws -> HTTPResponse
@@ -64,8 +64,14 @@ final class RunningExchanges: Sendable {
             // It may have been faster than its end: what it has brought is of the time before.
             guard state.withLock(\.signOuts) == period else { throw SignedOut() }
             return response
-        } catch is CancellationError where !Task.isCancelled {
-            throw SignedOut()
+        } catch let error as CancellationError where !Task.isCancelled {
+            guard state.withLock(\.signOuts) == period else { throw SignedOut() }
+            throw TransportError(
+                .connectionLost,
+                "The transport has given the request up by itself; whether it arrived is not known. Sync again.",
+                fate: .mayHaveBeenProcessed,
+                cause: error
+            )
         }
     }
 }

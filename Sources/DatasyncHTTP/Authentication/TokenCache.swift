@@ -104,7 +104,11 @@ final class TokenCache: Sendable {
     private func ask(_ turn: Int) async {
         let answer: Result<AccessToken?, any Error>
         do {
-            answer = .success(try await Self.$provided.withValue(self) { try await provider() })
+            answer = .success(
+                try await Self.$provided.withValue(self) {
+                    try await RequestParameters.outside { try await provider() }
+                }
+            )
         } catch {
             answer = .failure(error)
         }

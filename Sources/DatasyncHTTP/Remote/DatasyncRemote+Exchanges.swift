@@ -122,7 +122,7 @@ extension DatasyncRemote {
         let grant: TokenCache.Grant?
         do {
             grant = try await tokens.grant(after: rejected)
-        } catch let error where error is RemoteError || error is SignedOut {
+        } catch let error as SignedOut {
             throw error
         } catch let error as CancellationError where Task.isCancelled {
             throw error
@@ -157,10 +157,9 @@ extension DatasyncRemote {
     }
 
     private func authenticationField() async throws -> HTTPField? {
+        guard let authentication else { return nil }
         do {
-            return try await authentication?.headerField()
-        } catch let error as RemoteError {
-            throw error
+            return try await RequestParameters.outside { try await authentication.headerField() }
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -179,10 +178,23 @@ extension DatasyncRemote {
         )
     }
 
+    /// Why there are no credentials. What whoever gives them has met at another service says nothing of this one, and of no
+    /// change: whether it is worth while to wait is all that counts.
     private func noCredentials(_ cause: any Error) -> RemoteError {
-        RemoteError(
-            .unauthorized,
-            "No credentials for \(endpoint.authority) could be had; sign in again.",
+        let asked = cause as? RemoteError
+        let comesBack: [RemoteError.Code] = [.unreachable, .throttled, .notTheService, .serverFailure]
+        guard let asked, comesBack.contains(asked.code) else {
+            return RemoteError(
+                .unauthorized,
+                "No credentials for \(endpoint.authority) could be had; sign in again.",
+                wasNotSent: true,
+                cause: cause
+            )
+        }
+        return RemoteError(
+            asked.code == .throttled ? .throttled : .unreachable,
+            "Who gives the credentials for \(endpoint.authority) cannot be asked now; changes wait until then.",
+            retryAfter: asked.retryAfter,
             wasNotSent: true,
             cause: cause
         )

@@ -113,7 +113,8 @@ extension DatasyncRemote {
     public func record(_ id: String, in table: TableDefinition) async throws -> Record? {
         let request = try wire.lookup(id, in: table)
         let response = try await exchange(request)
-        let reader = self.reader(of: table)
+        let reader =
+            TombstoneContent.isWanted ? RowReader(table: table, wantsTombstones: true) : self.reader(of: table)
         switch response.mapping {
         case .success:
             return request.id == nil ? try reader.row(id, inListOf: response) : try reader.row(id, in: response)

@@ -29,7 +29,8 @@ public final class DatasyncRemote: OnlineRemote, AnsweringRemote {
     private let transport: any EndableTransport
     private let counter = Atomic<Int>(0)
 
-    /// Gives the token of whoever is signed in; nil when nobody is.
+    /// Gives the token of whoever is signed in; nil when nobody is. What it throws is no answer of the service: nothing is sent, and
+    /// the request ends as with ``RequestAuthentication/headerField()``.
     public typealias TokenProvider = @Sendable () async throws -> AccessToken?
 
     /// Describes a service that is asked anonymously, or with credentials that are asked for before every request;

@@ -5,6 +5,11 @@ internal import SyncContract
 /// when one of its rows spoils it: all of them carry the parameters.
 enum RequestParameters {
     @TaskLocal static var current: [String: String] = [:]
+
+    /// Runs what is not for the table: the app's own code that gives the credentials may ask other services.
+    static func outside<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        try await $current.withValue([:]) { try await RequestCounter.outside(body) }
+    }
 }
 
 /// A service each of whose tables is asked with further parameters.

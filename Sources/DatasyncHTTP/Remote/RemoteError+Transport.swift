@@ -31,16 +31,9 @@ extension DatasyncRemote {
     func afterRequest<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
-        } catch let error as RemoteError where error.wasNotSent {
-            throw RemoteError(
-                error.code,
-                error.message,
-                status: error.status,
-                serverRecord: error.serverRecord,
-                retryAfter: error.retryAfter,
-                cause: error.cause,
-                exchange: error.exchange
-            )
+        } catch var error as RemoteError where error.wasNotSent {
+            error.wasNotSent = false
+            throw error
         } catch let error as TransportError where error.fate == .notSent {
             throw TransportError(error.code, error.message, fate: .mayHaveBeenProcessed, cause: error.cause)
         }

@@ -9,11 +9,12 @@ struct RowReader: Sendable {
     let decoder: RecordDecoder
     private let learned: LearnedMembers?
 
-    /// A reader of a table's rows. What single rows show of their members may be kept from one answer to the next.
-    init(table: TableDefinition, learning learned: LearnedMembers? = nil) {
+    /// A reader of a table's rows. What single rows show of their members may be kept from one answer to the next. Tombstones
+    /// that do not fit are read without their content, unless it is wanted.
+    init(table: TableDefinition, learning learned: LearnedMembers? = nil, wantsTombstones: Bool = false) {
         self.table = table
         self.learned = learned
-        decoder = RecordDecoder(RecordCoding(table), readsTombstones: true)
+        decoder = RecordDecoder(RecordCoding(table), readsTombstones: !wantsTombstones)
     }
 
     /// The row that an answer to a request for one row holds.

@@ -131,7 +131,7 @@ extension RemoteTable<Record> {
         if let id { try ItemID.validate(id, by: base.idRule) }
         let row = Record(id: .string(id ?? ItemID.make()), fields)
         do {
-            return try await remote.insert(row, into: definition.covering(row))
+            return try await remote.insert(row, into: definition)
         } catch let error as RemoteError where error.code == .storedUnderAnotherID {
             guard let stored = error.serverRecord else { throw error }
             return stored
@@ -149,9 +149,10 @@ extension RemoteTable<Record> {
     public func update(_ row: Record) async throws -> Record {
         var whole = row
         for column in definition.columns where whole[column.name] == nil { whole[column.name] = .null }
+        let remote = try remote
         return try await remote.update(
             whole,
-            in: definition.covering(row),
+            in: definition.covering(row, for: remote),
             version: row.version,
             restoring: false
         )
@@ -174,7 +175,13 @@ extension RemoteTable<Record> {
             throw SyncError(.invalidParameter, "A change of table '\(name)' names no column; name those that change.")
         }
         try checkSent(Array(change.names))
-        return try await remote.patch(id, change.fields, in: definition.covering(change), version: version)
+        let remote = try remote
+        return try await remote.patch(
+            id,
+            change.fields,
+            in: definition.covering(change, for: remote),
+            version: version
+        )
     }
 
     /// Deletes a row; with a version, only when it is still the server's. A row that is not there is no error.
@@ -190,14 +197,19 @@ extension RemoteTable<Record> {
     /// Brings a deleted row back as it was. One that is not deleted stays as it is.
     ///
     /// - Returns: The row as the server keeps it now.
-    /// - Throws: As `update(_:)`.
+    /// - Throws: As `update(_:)`; `RemoteError` with code `invalidResponse`, and nothing is written, when the row does not fit the
+    ///   table.
     @discardableResult
     public func undelete(_ id: String, version: String? = nil) async throws -> Record {
-        guard let row = try await remote.record(id, in: definition) else {
+        let remote = try remote
+        do {
+            let row = try await remote.rowToChange(id, in: definition)
+            return try await remote.undelete(id, in: definition.covering(row, for: remote), version: version)
+        } catch let error as RemoteError where error.code == .notFound {
+            // That there is none is believed of a table that is there.
             try await remote.confirm(definition)
-            throw RemoteError(.notFound, "The server has no such row in table '\(name)'.")
+            throw error
         }
-        return try await remote.undelete(id, in: definition.covering(row), version: version)
     }
 
     private func check(_ query: Query) throws {
@@ -221,8 +233,11 @@ extension RemoteTable<Record> {
 }
 
 extension TableDefinition {
-    /// This table with columns for all values of a row: of a table that is not declared, what is given is sent.
-    fileprivate func covering(_ row: Record) -> TableDefinition {
+    /// This table with columns for all values of a row, for a server that is sent declared columns alone: of a table that is
+    /// not declared, what is given is sent.
+    fileprivate func covering(_ row: Record, for remote: any OnlineRemote) -> TableDefinition {
+        // To whom rows are sent whole what is not declared is sent as well, and is read by what it looks like.
+        guard !remote.replacesWholeRows else { return self }
         let declared = Set(columns.map(\.name))
         let others = row.withoutSystemProperties().fields.filter { !declared.contains($0.key) }
         guard !others.isEmpty else { return self }
@@ -232,8 +247,8 @@ extension TableDefinition {
 }
 
 extension FieldValue {
-    /// The type of a column for this value; text for null, which any type has.
+    /// The type of a column for this value; for null the one that takes whatever the server has.
     fileprivate var columnType: ColumnType {
-        ColumnType.allCases.first { $0.accepting(self) == self && !isNull } ?? .string
+        ColumnType.allCases.first { $0.accepting(self) == self && !isNull } ?? .json
     }
 }

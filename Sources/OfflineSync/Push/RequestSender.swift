@@ -71,18 +71,30 @@ struct RequestSender: Sendable {
                 }
                 return answer
             }
-        } catch let error as RemoteError {
-            // The table did not answer, so nothing is believed of its rows. What it said is no answer to the request.
+        } catch let error as UnconfirmedTable {
+            // Nothing is believed of its rows. What it said is no answer to the request.
             return PushAnswer(
                 .aborted(provesNothingWasDone: false),
-                error,
-                abort: SyncError(aborting: error)
+                error.cause,
+                abort: SyncError(aborting: error.cause)
             )
         }
     }
 
-    /// Makes sure that the table is there, once for each push.
-    func confirm(_ table: TableDefinition) async throws { try await confirmed.confirm(table, at: remote) }
+    /// That a table did not answer.
+    private struct UnconfirmedTable: Error {
+        var cause: RemoteError
+    }
+
+    /// Makes sure that the table is there, once for each push. That it does not answer, or could not be asked, is said in an
+    /// error of its own: it tells nothing of the request before.
+    private func confirm(_ table: TableDefinition) async throws {
+        do {
+            try await confirmed.confirm(table, at: remote)
+        } catch let error as RemoteError {
+            throw UnconfirmedTable(cause: error)
+        }
+    }
 
     private func send(
         _ outgoing: OutgoingRequest,

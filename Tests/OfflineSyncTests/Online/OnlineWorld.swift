@@ -36,11 +36,12 @@ struct OnlineWorld {
         _ service: Service,
         pageSize: Int? = nil,
         assignsIDs: Bool = false,
+        keepsTombstones: Bool = true,
         answering: SyncWorld.StandIn = .none
     ) throws {
         var configuration = EmulatorConfiguration(
             dialect: service.dialect == .datasync ? .datasync : .azureMobileApps,
-            tables: ["TodoItem", "Other"]
+            tables: ["TodoItem", "Other"].map { EmulatedTableDefinition($0, softDelete: keepsTombstones) }
         )
         configuration.edition = service.edition
         configuration.isGenuine = service == .genuineDatasync
