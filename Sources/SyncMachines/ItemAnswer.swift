@@ -21,6 +21,14 @@ package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
     case failed
     /// There was no answer of the service; whether that proves that it was not done.
     case aborted(provesNothingWasDone: Bool)
+
+    /// Whether it says what the server has.
+    var tellsOfRow: Bool {
+        switch self {
+        case .taken, .shown, .absent, .hidden, .unfit: true
+        case .refused, .storedUnderAnotherID, .wouldShowTombstone, .failed, .aborted: false
+        }
+    }
 }
 
 /// What follows from an answer.

@@ -21,6 +21,7 @@ extension ItemMachine {
             sent.sentBefore = dropped + sent.sentBefore
             sent.wasSentBefore = true
         }
+        if answer.tellsOfRow { memory.forgetKept() }
         switch answer {
         case .taken(let shown): return taken(shown, sent)
         case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent, row, comparison)

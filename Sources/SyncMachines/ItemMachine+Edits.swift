@@ -69,7 +69,7 @@ extension ItemMachine {
         // Who names a version of the server means a row that is there.
         let namesOther = seen != nil && seen != stored?.version
         // What was sent is dead once the server has a row, which may all the same have been made of it.
-        let isUnsent = !waiting.wasSent && waiting.sent.isEmpty
+        let isUnsent = !waiting.wasSent && waiting.sent.isEmpty && !memory.hasSent
         if waiting.kind == .insert, waiting.state != .conflicted, isUnsent, !namesOther {
             // A row that the server has under this id is somebody else's.
             if waiting.shown != nil { needsRow = true }
@@ -95,8 +95,9 @@ extension ItemMachine {
 
     /// A deletion is taken back, with what waited before it.
     ///
+    /// - Parameter comparison: How contents are compared.
     /// - Returns: What becomes of the local row; nil when no deletion waits.
-    package mutating func undoDelete() -> RowEffect<Row>? {
+    package mutating func undoDelete(_ comparison: some RowComparison<Row>) -> RowEffect<Row>? {
         guard var waiting = change, waiting.kind == .delete, !waiting.isUndo else { return nil }
         // Where there was none, the server's comes back.
         guard let row = waiting.deletedRow else { return discard() }
@@ -122,12 +123,27 @@ extension ItemMachine {
             waiting.edited()
             change = waiting
         } else {
-            // Nothing waited before: the row is as it was, if it is still what the deletion is based on.
-            let isAsItWas = waiting.isBasedOnOlderRow || waiting.base?.version == row.version
-            guard isAsItWas, waiting.shown == nil, waiting.sent.isEmpty else { return discard() }
+            // Nothing waited before: the row is as it was, if it is still what the deletion is based on, or was kept over that.
+            let isAsItWas =
+                waiting.isBasedOnOlderRow || waiting.base?.version == row.version || waiting.base?.isDeleted == true
+            guard isAsItWas, waiting.shown == nil else { return discard() }
+            giveBack(waiting, row, comparison)
             end()
         }
         return .local(row)
+    }
+
+    /// Remembers anew what a deletion that was not sent has taken over from a change that was dropped before it.
+    private mutating func giveBack(
+        _ deletion: QueuedChange<Row>,
+        _ row: Row,
+        _ comparison: some RowComparison<Row>
+    ) {
+        memory.sent = deletion.sent + memory.sent
+        // Without a change that was dropped it is what the row was.
+        guard memory.kept == nil, let there = deletion.base, there.isDeleted || !comparison.isUnchanged(there, row)
+        else { return }
+        memory.sent.append(SentRequest(.none, content: there, version: there.version))
     }
 
     /// Bases the change on what the app has seen, when that is neither what is here nor one of this device's own writes

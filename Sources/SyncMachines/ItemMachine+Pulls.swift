@@ -62,6 +62,8 @@ extension ItemMachine {
             // Nobody changed anything that the app knows of, and nothing was sent that somebody could have undone.
             memory.wentOver(pulled.version, from: waiting.baseVersion)
             waiting.rebase(onto: pulled)
+            // It is the newest there is.
+            waiting.asksForRow = false
             change = waiting
             return (.passOver, waiting.kind == .delete ? .none : .adopt(pulled))
         }

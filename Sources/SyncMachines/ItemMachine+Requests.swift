@@ -137,9 +137,9 @@ extension ItemMachine {
         // Mostly nothing is remembered, and each piece of the change is a copy.
         guard !memory.sent.isEmpty else { return [] }
         takeOverKept()
-        guard !memory.sent.isEmpty, let waiting = change else { return [] }
-        let sent = memory.sent
-        memory.sent = []
+        guard memory.hasSent, let waiting = change else { return [] }
+        let sent = memory.sent.filter { $0.kind != .none }
+        memory.sent.removeAll { $0.kind != .none }
         let taken = sent.filter { !waiting.isOfNewRow || !$0.writesRow || $0.kind == .insert }
         change?.sent.insert(contentsOf: taken, at: 0)
         change?.wasSent = true
@@ -149,10 +149,11 @@ extension ItemMachine {
     /// Bases the change on the server's row over which the local one was kept, or on none.
     mutating func takeOverKept() {
         guard let waiting = change, let kept = memory.kept else { return }
-        memory.sent.removeAll { $0.kind == .none }
+        // What is deleted where there is nothing is done. Who takes that back has what was kept.
+        if waiting.kind == .delete, !waiting.isUndo, kept.content == nil { return }
+        memory.forgetKept()
         guard waiting.kind != .insert, !waiting.isBasedOnOlderRow else { return }
         guard let there = kept.content else {
-            // What is deleted where there is nothing is done.
             guard waiting.kind == .update else { return }
             change?.kind = .insert
             change?.base = nil

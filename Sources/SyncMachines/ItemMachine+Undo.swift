@@ -13,6 +13,7 @@ extension ItemMachine {
         if !waiting.sent.isEmpty {
             // What is on its way goes over the server's row, and that has to be there again.
             takeOverKept()
+            memory.forgetKept()
             waiting = change ?? waiting
         }
         memory.gaveUpDecision()

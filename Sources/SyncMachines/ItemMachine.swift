@@ -114,6 +114,9 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// The server's row over which the local one was kept.
     var kept: SentRequest<Row>? { sent.last { $0.kind == .none } }
 
+    /// Forgets over what the local row was kept.
+    mutating func forgetKept() { sent.removeAll { $0.kind == .none } }
+
     /// Takes note that what was decided is given up.
     mutating func gaveUpDecision() {
         guard holdsRowOfOthers else { return }

@@ -252,4 +252,75 @@ struct AskedByIDTests {
             #expect(try await laptop.texts() == ["a": "cream"])
         }
     }
+
+    @Test(
+        "to whose question something in front of the service has no answer takes nothing from the others",
+        arguments: [502, 504, 520]
+    )
+    func refetchInFront(_ status: Int) async throws {
+        try await askingForNewer(beside: [["id": "b", "text": "bread"]]) { world, laptop in
+            world.emulator.inject(
+                .respond(EmulatorResponse(status), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") }
+            )
+            let report = try await laptop.pull()
+            #expect(report.notFetched == 1 && report.setAside.map(\.itemID) == ["a"])
+            #expect(try await laptop.texts() == ["a": "milk", "b": "bread"])
+            world.emulator.clearFaults()
+            #expect(try await laptop.pull().notFetched == 0)
+            #expect(try await laptop.texts() == ["a": "newer", "b": "bread"])
+        }
+    }
+
+    @Test("ends the pull when the server says when to come again, whatever it has against it", arguments: [500, 504])
+    func refetchAtATime(_ status: Int) async throws {
+        try await askingForNewer { world, laptop in
+            let answer = EmulatorResponse(status, headers: ["Retry-After": "900"])
+            world.emulator.inject(.respond(answer, times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") })
+            let error = await #expect(throws: SyncError.self) { _ = try await laptop.pull() }
+            #expect(error?.code == .pullAborted && (error?.cause as? RemoteError)?.retryAfter == .seconds(900))
+            let setAside = try await laptop.context.setAsideRows()
+            #expect(setAside.isEmpty)
+        }
+    }
+
+    @Test("stays as long as pulls without progress may be shown it")
+    func refetchedByReconciling() async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            let isShown = request.method != "GET" || request.query.contains("archived=1")
+            guard !isShown else { return try await emulator.handle(request) }
+            guard request.path.hasSuffix("TodoItem") else { return EmulatorResponse(404) }
+            return .json(200, .object(["items": .array([])]))
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed([["id": "a", "text": "milk"]], in: "TodoItem")
+            let laptop = world.laptop
+            let options = PullOptions(order: .pullOnly, reconciles: true, parameters: ["archived": "1"])
+            #expect(try await laptop.table.pull(options: options).received == 1)
+            try await askByID(laptop)
+            #expect(try await laptop.table.pull(options: .init(order: .pullOnly)).deleted == 0)
+            #expect(try await laptop.texts() == ["a": "milk"])
+            // Who is shown it finds it gone.
+            world.emulator.reset()
+            #expect(try await laptop.table.pull(options: options).deleted == 1)
+        }
+    }
+
+    @Test("is looked for behind an empty page of those that a pull with parameters is shown")
+    func refetchedBehindEmptyPage() async throws {
+        let remote = ScriptedRemote { request, _ in
+            guard request.predicate != nil, request.position == .everything else {
+                return PullPage(records: [serverRow("a")], cursor: "1")
+            }
+            return PullPage(records: [], next: .next("1"))
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let options = PullOptions(order: .pullOnly, parameters: ["archived": "1"])
+        try await context.pull(Query("TodoItem"), options: options)
+        try await context.store.upsert(
+            [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
+            table: SystemTables.configuration.name
+        )
+        #expect(try await context.pull(Query("TodoItem"), options: options).deleted == 0)
+        #expect(try await texts(context) == ["a": "milk"])
+    }
 }

@@ -50,6 +50,20 @@ struct GroupPushTests {
         #expect(server.begun == ["a", "b", "c"])
     }
 
+    @Test("stay one when all but one of them cancel out and are taken back")
+    func cancelledAndTakenBack() async throws {
+        let todos = todos
+        try await context.write { tx in
+            for id in ["a", "b"] { try tx.insert(["text": "milk"], id: id, into: todos) }
+            try tx.delete("a", from: todos)
+        }
+        try await todos.undoDelete("a")
+        refuse("a")
+        #expect(try await context.push().failures.map(\.itemID) == ["a"])
+        #expect(server.written.isEmpty)
+        #expect(try await waiting() == ["a", "b"])
+    }
+
     @Test("wait behind what was refused, until it is settled; other changes pass by")
     func refused() async throws {
         try await write("a", "b", "c")

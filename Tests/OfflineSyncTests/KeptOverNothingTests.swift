@@ -176,4 +176,27 @@ struct KeptOverNothingTests {
             #expect(try await laptop.table.pull(options: reconciling).deleted == 1)
         }
     }
+
+    @Test(
+        "is there again when its deletion, which was to be sent in vain, is taken back",
+        arguments: DatasyncDialect.allCases,
+        [false, true]
+    )
+    func deletedInVain(_ dialect: DatasyncDialect, deletes: Bool) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let laptop = world.laptop
+            try await keep(world, deletes: deletes)
+            try await laptop.table.delete("a")
+            world.emulator.inject(.respond(EmulatorResponse(401), times: 1) { $0.method != "GET" })
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedAuthentication)
+            try await laptop.table.undoDelete("a")
+            #expect(try await laptop.text("a") == "mine")
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.table.pull(options: reconciling).deleted == 0)
+            #expect(try await laptop.text("a") == "mine")
+            try await laptop.table.update(Record(id: "a", ["text": "later"]))
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.onServer() == ["a": "later"])
+        }
+    }
 }

@@ -346,4 +346,41 @@ struct PurgeTests {
             #expect(try await laptop.texts().isEmpty)
         }
     }
+
+    @Test("forced, it has no row come that is again what the change was based on")
+    func forcedOverOldNews() async throws {
+        try await withRows(age: 60_000) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            for text in ["soy", "a"] {
+                try await phone.table.update(Record(id: "a", ["text": .string(text)]))
+                #expect(try await phone.context.push().pushed == 1)
+                _ = try await laptop.table.pull(options: .init(order: .pullOnly))
+            }
+            #expect(try await laptop.context.forcePurge(done) == 1)
+            #expect(try await laptop.pull().received == 0)
+            #expect(try await laptop.text("a") == nil)
+        }
+    }
+
+    @Test(
+        "forced, it leaves an insert on its way, which the deletion of another one with its id takes back",
+        arguments: DatasyncDialect.allCases
+    )
+    func insertUnderWay(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk", "complete": false], id: "x")
+            laptop.server.intercept(.late)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            try await laptop.table.forcePurge()
+            try await laptop.table.insert(["text": "bread", "complete": false], id: "x")
+            try await laptop.table.delete("x")
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            await laptop.server.deliver()
+            try await laptop.pull()
+            #expect(world.onServer().isEmpty)
+            #expect(try await laptop.texts().isEmpty)
+        }
+    }
 }

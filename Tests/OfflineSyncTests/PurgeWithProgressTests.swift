@@ -115,4 +115,27 @@ extension PurgeWithProgressTests {
         try await context.purge(all)
         #expect(try await context.setAsideRows().isEmpty)
     }
+
+    @Test(
+        "has no row come that was set aside for a while and that is what was here, but one that is newer",
+        arguments: [false, true],
+        [false, true]
+    )
+    func setAside(assignsIDs: Bool, isNewer: Bool) async throws {
+        let (context, _) = try context(assignsIDs: assignsIDs)
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        let id = try #require(try await texts(context).keys.first)
+        var row = SetAsideRow(id: "a", reason: "on purpose")
+        row.mayPass = true
+        page.value = PullPage(records: [], setAside: [row])
+        try await context.pull(all, queryID: "one")
+        #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+        try await context.purge(all, resettingDeltaTokens: false)
+        let found = isNewer ? serverRow("a", "newer", version: "v2", stamp: 5_500) : serverRow("a", stamp: 5_000)
+        page.value = PullPage(records: [found])
+        try await context.retrySetAsideRows()
+        #expect(try await texts(context) == (isNewer ? [id: "newer"] : [:]))
+        #expect(try await context.setAsideRows().isEmpty)
+    }
 }

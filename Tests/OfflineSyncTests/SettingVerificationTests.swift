@@ -51,6 +51,8 @@ struct SettingVerificationTests {
             Form(words: "with which pull", sound: ["value": "-1"], broken: Form.noValue + [["value": "x"]])
         case .completePull:
             Form(words: "the time of the last pull", sound: ["value": "-1"], broken: Form.noValue + [["value": "x"]])
+        case .reconciledParameters:
+            Form(words: "parameters of a pull", sound: ["value": .null], broken: Form.noKey)
         case .setAside: Form(words: "without a reason", sound: ["value": ""], broken: [["value": .null]])
         case .purgedRow:
             Form(words: "a purged row", sound: ["value": " "], broken: Form.noValue + [["value": "x"]])

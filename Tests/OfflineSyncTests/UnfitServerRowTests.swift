@@ -211,4 +211,22 @@ struct UnfitServerRowTests {
         try await table.pull()
         #expect(try await context.setAsideRows().map(\.id) == chosen)
     }
+
+    @Test("are not gone over by what takes a change back, whatever the policy", arguments: DatasyncDialect.allCases)
+    func givenUp(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            laptop.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            try await laptop.table.revert("a")
+            try world.emulator.seed([["id": "a", "text": "theirs", "due": "soon"]], in: "TodoItem")
+            laptop.context.conflictPolicy = .clientWins
+            _ = try await laptop.context.push()
+            #expect(world.onServer() == ["a": "theirs"])
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.context.journal().map(\.decision) == [.tookServer])
+        }
+    }
 }

@@ -155,4 +155,15 @@ struct KeptOverDeletionTests {
         try item.update("c")
         #expect(item.receive(.shown(tombstone), to: item.send()) == .conflict(tombstone))
     }
+
+    @Test("is there again when its deletion is taken back, also when that was to be sent in vain")
+    func deletionTakenBack() throws {
+        var item = try keptOverTombstone()
+        try item.delete()
+        item.receive(.aborted(provesNothingWasDone: true), to: item.send())
+        item.undoDelete()
+        #expect(item.change == nil && item.row == TestRow(content: "b", version: 1))
+        try item.update("c")
+        #expect(item.send()?.request == .update(TestRow(content: "c", version: 1), version: 2, restoring: true))
+    }
 }

@@ -188,4 +188,69 @@ struct KeptRowTests {
                     ? .delete(version: 1) : .update(TestRow(content: "later"), version: 1, restoring: false))
         )
     }
+
+    /// A row whose change was dropped for one of others, deleted in vain, and the deletion taken back.
+    private func deletedInVain(_ item: TestItem) throws -> TestItem {
+        var item = item
+        try item.delete()
+        item.receive(.refused(provesNothingWasDone: true), to: item.send())
+        item.undoDelete()
+        #expect(item.change == nil && item.row?.content == "b")
+        return item
+    }
+
+    @Test("stays kept over a row when its deletion was to be sent in vain and is taken back")
+    func deletionOverRowTakenBack() throws {
+        let theirs = TestRow(content: "theirs", version: 2)
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.shown(theirs), to: item.send())
+        item.apply(item.machine.keepLocal(.row(theirs)))
+        item = try deletedInVain(item)
+        #expect(item.pull(theirs) == .passOver && item.row?.content == "b")
+        try item.update("c")
+        #expect(item.send()?.request == .update(TestRow(content: "c", version: 2), version: 2, restoring: false))
+    }
+
+    @Test("stays kept where there is nothing when its deletion was to be sent in vain and is taken back")
+    func deletionOverNothingTakenBack() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.absent, to: item.send())
+        item.apply(item.machine.keepLocal(.nothing))
+        item = try deletedInVain(item)
+        #expect(item.machine.memory.staysWithoutRow)
+        try item.update("c")
+        #expect(item.send()?.request == .insert(TestRow(content: "c", version: 1)))
+        var ended = item
+        try ended.delete()
+        ended.receive(.absent, to: ended.send())
+        #expect(ended.change == nil && ended.machine.memory.sent.isEmpty)
+    }
+
+    @Test("goes on expecting what was sent when a deletion that took it over is taken back")
+    func deletionOverAttemptTakenBack() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.failed, to: item.send())
+        item.apply(item.machine.keepLocal(.hidden))
+        let before = item.machine.memory.sent
+        #expect(!before.isEmpty)
+        item = try deletedInVain(item)
+        #expect(item.machine.memory.sent == before)
+    }
+
+    @Test("is deleted for good when an insert of its id may still arrive, and another one was not sent")
+    func insertMayArrive() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.failed, to: item.send())
+        item.machine.drop()
+        item.row = nil
+        try item.insert("b")
+        #expect(try !item.delete())
+        #expect(item.change?.kind == .delete)
+        #expect(item.receive(.shown(TestRow(content: "a", version: 1)), to: item.send()) == .again(.done))
+        #expect(item.send(.done)?.request == .delete(version: 1))
+    }
 }

@@ -18,7 +18,7 @@ struct TakenBackDeletionTests {
             item.apply(item.machine.keepMine(.hidden))
         }
         #expect(item.change?.isForced == true)
-        if let effect = item.machine.undoDelete() { item.apply(effect) }
+        if let effect = item.machine.undoDelete(TestComparison()) { item.apply(effect) }
         #expect(item.row?.content == "mine")
         // It was decided that the row goes, and not that this takes its place.
         #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
@@ -78,7 +78,7 @@ struct TakenBackDeletionTests {
         item.receive(.aborted(provesNothingWasDone: false), to: item.send())
         try item.update("second")
         try item.delete(seen: 1)
-        if let effect = item.machine.undoDelete() { item.apply(effect) }
+        if let effect = item.machine.undoDelete(TestComparison()) { item.apply(effect) }
         #expect(item.row?.content == "second")
         // The first one was carried out.
         let own = TestRow(content: "first", version: 3)

@@ -59,7 +59,7 @@ struct TestItem {
 
     @discardableResult
     mutating func undoDelete() -> Bool {
-        guard let effect = machine.undoDelete() else { return false }
+        guard let effect = machine.undoDelete(TestComparison()) else { return false }
         apply(effect)
         return true
     }

@@ -129,11 +129,19 @@ extension SeenOnServer<Record> {
     }
 }
 
+extension ConflictResolution {
+    /// Whether the change is sent over what the server has, as it is.
+    var isKeepMine: Bool { if case .keepMine = self { true } else { false } }
+}
+
 extension TableOperationError<Record> {
     /// What whoever decides has seen of the server.
     fileprivate func seenOnServer(_ table: TableDefinition) -> SeenOnServer<Record> {
         guard isConflict else { return .refused }
         if let serverItem { return .row(table.withoutLocalColumns(serverItem)) }
-        return isMissingOnServer ? .nothing : .hidden
+        return isHidden ? .hidden : .nothing
     }
+
+    /// Whether what the server has was not shown.
+    var isHidden: Bool { isConflict && serverItem == nil && !isMissingOnServer }
 }

@@ -1,25 +1,33 @@
 internal import SyncContract
 internal import SyncMachines
 
-/// References from before they were declared, or before the server was said to choose the ids of what they name: until then rows
-/// have the server's ids in them. Which were gone through is remembered in the rows of `MS_TableConfig`.
+/// Ids from before the server was said to choose them, and references from before they were declared or before that: until then
+/// rows have the server's ids in them. Which were gone through is remembered in the rows of `MS_TableConfig`.
 struct DeclaredReferences {
     private struct Reference {
         let table: TableDefinition
-        let column: ColumnDefinition
+        /// Nil for the table's own ids.
+        let column: ColumnDefinition?
         let other: TableDefinition
+
+        /// No column has the name that stands for the ids.
+        var key: String { column?.wireName ?? "id" }
     }
 
     private let schema: StoreSchema
     private let declared: [Reference]
 
     init(_ schema: StoreSchema) {
-        declared = schema.syncedTables.flatMap { table in
-            IdentifierTranslation(table, schema).references
-                .compactMap { name, other in
-                    table.columns.first { $0.name == name }.map { Reference(table: table, column: $0, other: other) }
-                }
-        }
+        // References go by whether what they name is known.
+        declared =
+            schema.syncedTables.filter(\.assignsIDs).map { Reference(table: $0, column: nil, other: $0) }
+            + schema.syncedTables.flatMap { table in
+                IdentifierTranslation(table, schema).references
+                    .compactMap { name, other in
+                        table.columns.first { $0.name == name }
+                            .map { Reference(table: table, column: $0, other: other) }
+                    }
+            }
         self.schema = schema
     }
 
@@ -30,7 +38,7 @@ struct DeclaredReferences {
     }
 
     private func isStored(_ reference: Reference, in row: Record) -> Bool {
-        row["table"]?.stringValue == reference.table.name && row["key"]?.stringValue == reference.column.wireName
+        row["table"]?.stringValue == reference.table.name && row["key"]?.stringValue == reference.key
             && row["value"]?.stringValue == reference.other.wireName
     }
 
@@ -41,7 +49,8 @@ struct DeclaredReferences {
             || !declared.allSatisfy { reference in stored.contains { isStored(reference, in: $0) } }
     }
 
-    /// Has rows and waiting changes name others by their local ids. What names a row that has none yet goes on doing so, and the
+    /// Has rows that were here before have the ids they have on both sides for ever, and rows and waiting changes name others by
+    /// their local ids. What names a row that has none yet goes on doing so, and the
     /// row gets that one: it stands on both sides, as of rows that were here before.
     func translate(_ transaction: inout StoreTransaction) throws {
         let stored = try stored(&transaction)
@@ -49,29 +58,63 @@ struct DeclaredReferences {
         let withdrawn = stored.filter { row in !declared.contains { isStored($0, in: row) } }
         try transaction.delete(withdrawn.map(\.id), from: SystemTables.configuration.name)
         for reference in declared where !stored.contains(where: { isStored(reference, in: $0) }) {
-            try translate(reference, &transaction)
+            if let column = reference.column {
+                try translate(reference.table, column.name, reference.other, &transaction)
+            } else {
+                try keepIDs(of: reference.table, &transaction)
+            }
             try ConfigurationTable.set(
                 .reference,
                 reference.table.name,
-                reference.column.wireName,
+                reference.key,
                 ["value": .string(reference.other.wireName)],
                 &transaction
             )
         }
     }
 
-    private func translate(_ reference: Reference, _ transaction: inout StoreTransaction) throws {
-        let (table, column) = (reference.table, reference.column.name)
-        let cancelled = Set(try CancelledInserts.rows(of: reference.other, &transaction).map(\.id))
+    /// Remembers of rows that have the same id on both sides that they have: when they leave and come back, or come while
+    /// they are away, nothing else would tell.
+    private func keepIDs(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        var ids: [String] = []
+        try transaction.forEach(Query(table.name).selecting([])) { row in
+            if let id = row.id.stringValue { ids.append(id) }
+        }
+        try OperationQueue.forEach(of: table, after: 0, &transaction, schema) { waiting in
+            // Its row is not here.
+            if waiting.change.kind == .delete { ids.append(waiting.itemID) }
+        }
+        let translation = IdentifierTranslation(table, schema)
+        for start in stride(from: 0, to: ids.count, by: Self.rowsAtATime) {
+            let some = Array(ids[start..<min(start + Self.rowsAtATime, ids.count)])
+            let known = try IdentifierMapping.serverIDs(of: some, in: table, &transaction)
+            let taken = try IdentifierMapping.localIDs(ofServerIDs: some, in: table, &transaction)
+            let own = try some.filter { id in
+                guard known[OperationCoding.itemKey(id, table)] == nil, taken[id] == nil else { return false }
+                return try translation.knownServerID(of: id, &transaction) == id
+            }
+            try IdentifierMapping.add(own.map { ($0, $0) }, in: table, &transaction)
+        }
+    }
+
+    private static let rowsAtATime = 500
+
+    private func translate(
+        _ table: TableDefinition,
+        _ column: String,
+        _ other: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let cancelled = Set(try CancelledInserts.rows(of: other, &transaction).map(\.id))
         let unknown = try ReferenceRedirection.ids(in: column, of: table, schema, &transaction)
             .filter { id in
-                try !cancelled.contains { reference.other.isSameID($0, .string(id)) }
-                    && !isLocal(id, in: reference.other, &transaction)
+                try !cancelled.contains { other.isSameID($0, .string(id)) }
+                    && !isLocal(id, in: other, &transaction)
             }
-        let known = try IdentifierMapping.localIDs(namedBy: unknown, in: reference.other, &transaction)
+        let known = try IdentifierMapping.localIDs(namedBy: unknown, in: other, &transaction)
         try ReferenceRedirection(of: table, in: [column], known).perform(schema, &transaction)
         let stand = unknown.filter { known[$0] == nil }.map { ($0, $0) }
-        try IdentifierMapping.add(stand, in: reference.other, isHere: false, &transaction)
+        try IdentifierMapping.add(stand, in: other, isHere: false, &transaction)
     }
 
     /// Whether an id is one of this device: that of a row that is here, was, or waits to be deleted.

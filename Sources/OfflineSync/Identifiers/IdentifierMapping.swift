@@ -76,6 +76,18 @@ enum IdentifierMapping {
         return known
     }
 
+    /// The local ids of rows that were made anew, by the ids that they had on the server before, but for those that are somebody's now.
+    static func localIDs(
+        ofFormerIDs ids: [String],
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: String] {
+        let former = try values(.formerID, ids, table, &transaction)
+        guard !former.isEmpty else { return [:] }
+        let known = try localIDs(ofServerIDs: former.keys, in: table, &transaction)
+        return former.filter { known[$0.key] == nil }
+    }
+
     /// Whether rows of the server may name a row by an id that it had before it was made anew.
     static func hasFormerID(
         _ id: String,

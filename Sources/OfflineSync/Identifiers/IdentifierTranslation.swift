@@ -156,9 +156,10 @@ struct IdentifierTranslation: Sendable {
         let kept = columns.filter { record[$0] == local?[$0] }
         guard kept.count < columns.count else { return kept }
         // The row may name another one since, or was deleted.
-        let sent = try OperationQueue.operation(for: id, in: table, &transaction, schema)?.change.sent ?? []
+        let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)?.change
+        let known = [waiting?.base, waiting?.shown, waiting?.deletedRow] + (waiting?.sent.map(\.content) ?? [])
         return columns.filter { column in
-            kept.contains(column) || sent.contains { $0.content?[column] == record[column] }
+            kept.contains(column) || known.contains { $0.map { $0[column] == record[column] } ?? false }
         }
     }
 

@@ -38,9 +38,10 @@ struct PageApplication: Sendable {
         _ transaction: inout StoreTransaction
     ) throws -> Counts {
         let ownsFiles = table.columns.contains { $0.attachment == .owns && !$0.isLocal }
-        let incoming = try IdentifierTranslation(table, schema).incoming(records, &transaction)
-        let records = latest(incoming)
         var counts = Counts()
+        let current = try withoutFormer(records, &counts, request, &transaction)
+        let incoming = try IdentifierTranslation(table, schema).incoming(current, &transaction)
+        let records = latest(incoming)
         var spellings = spellings
         for id in records.count == incoming.count ? [] : gone(incoming) { spellings[id] = .isGone }
         // Apart, because the store tries first what the row before has wanted.
@@ -120,6 +121,24 @@ struct PageApplication: Sendable {
         counts.deleted = try transaction.delete(deletions, from: table.name)
         try merge.remember(&transaction)
         return counts
+    }
+
+    /// The rows of a page without those that the server had before an answer showed that it has them no more, and that were made
+    /// anew under another id: it would take them for new ones. What it has now is asked for.
+    private func withoutFormer(
+        _ records: [Record],
+        _ counts: inout Counts,
+        _ request: AnswerLog.Request,
+        _ transaction: inout StoreTransaction
+    ) throws -> [Record] {
+        guard table.assignsIDs, request.isOlderThanAnyAnswer else { return records }
+        let ids = records.compactMap(\.id.stringValue)
+        let former = try IdentifierMapping.localIDs(ofFormerIDs: ids, in: table, &transaction)
+            .filter { request.isOlderThanAnswer(for: .string($0.value), in: table) }
+        guard !former.isEmpty else { return records }
+        for id in Set(former.values) { try ConfigurationTable.requestRefetch(of: id, in: table.name, &transaction) }
+        counts.overtaken += former.count
+        return records.filter { record in record.id.stringValue.map { former[$0] == nil } ?? true }
     }
 
     /// Whether the server keeps a row apart from the local one that is found under its id, as far as is known. Then it is set

@@ -45,14 +45,25 @@ enum PullCursorStorage {
         return cursors
     }
 
-    /// Whether pulls go on from somewhere with parameters other than some, by their texts: the service may show rows to them that
-    /// it shows to no other.
+    /// Remembers that everything is pulled with some parameters, by their text: no cursor says so.
+    static func setReconciled(
+        _ parameters: String,
+        of table: String,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try ConfigurationTable.set(.reconciledParameters, table, parameters, [:], &transaction)
+    }
+
+    /// Whether pulls go on from somewhere, or bring everything, with parameters other than some, by their texts: the service may
+    /// show rows to them that it shows to no other.
     static func hasOtherParameters(
         than asked: Set<String>,
         of table: String,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Bool {
-        try transaction.records(ConfigurationTable.query(.deltaToken, table).selecting(["query"]))
+        let reconciled = try transaction.records(ConfigurationTable.query(.reconciledParameters, table))
+        if reconciled.contains(where: { !asked.contains($0["key"]?.stringValue ?? "") }) { return true }
+        return try transaction.records(ConfigurationTable.query(.deltaToken, table).selecting(["query"]))
             .contains { row in
                 let query = row["query"]?.stringValue ?? ""
                 return PullRunner.hasParameters(query)
@@ -70,5 +81,6 @@ enum PullCursorStorage {
     static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.deltaToken, table))
         try transaction.delete(ConfigurationTable.query(.completePull, table))
+        try transaction.delete(ConfigurationTable.query(.reconciledParameters, table))
     }
 }

@@ -26,10 +26,14 @@ extension PullRunner {
     /// declaration changes; while the server fails, all stay due. So do those that need parameters and do not come without them.
     func retrySetAside(all: Bool, _ work: inout Work) async throws {
         let table = table
-        let due = try await store.read { try SetAsideStorage.dueIDs(of: table, all: all, &$0) }
+        let (due, marked) = try await store.read { reader in
+            let due = try SetAsideStorage.dueIDs(of: table, all: all, &reader)
+            return (due, try PurgedRowStorage.rows(PurgedRowStorage.marked, of: table.name, &reader))
+        }
+        let purged = PurgedRows(marked, of: table)
         var questions = RowQuestions(
             due.map(RecordID.string),
-            passingOver: [.invalidRequest, .invalidResponse, .refused, .serverFailure],
+            passingOver: RowQuestions.passedOver,
             mostFailures: RowQuestions.fewParts
         )
         var refused: [String] = []
@@ -43,6 +47,8 @@ extension PullRunner {
         }
         func take(_ fetched: Fetched) async throws {
             miss(fetched.page.setAside.map { .string($0.id) })
+            var fetched = fetched
+            fetched.page.records.removeAll(where: purged.contains)
             try await apply(fetched, isNews: false, isRepeated: true, &work) { _ in }
         }
         while !stops(&work), let outcome = try await ask(&questions, of: Query(table.name), parameters, take) {
@@ -54,27 +60,33 @@ extension PullRunner {
                 // What does not come with parameters may come with others.
                 guard parameters.isEmpty else { break }
                 // What did not come is on the server no longer; what came is not due.
-                try await store.write {
-                    try SetAsideStorage.removeDue(ids.compactMap(\.stringValue), of: table, &$0)
+                try await store.write { transaction in
+                    try SetAsideStorage.removeDue(ids.compactMap(\.stringValue), of: table, &transaction)
+                    for id in ids where purged[id] != nil {
+                        try PurgedRowStorage.remove(id, PurgedRowStorage.marked, of: table.name, &transaction)
+                    }
                 }
             case .refused(let id, let error):
                 miss([id])
-                if (error.cause as? RemoteError)?.code != .serverFailure { refused += [id].compactMap(\.stringValue) }
+                let cause = error.cause as? RemoteError
+                if cause?.code != .serverFailure, cause?.isOfConnection != true {
+                    refused += [id].compactMap(\.stringValue)
+                }
             case .givenUp(let ids, _): miss(ids)
             }
         }
         guard !refused.isEmpty else { return }
-        if !isAnswered { isAnswered = await confirms() }
+        if !isAnswered { isAnswered = try await confirms() }
         // A server that answers nothing has said nothing of these.
         if isAnswered { try await store.write { [refused] in try SetAsideStorage.settle(refused, of: table, &$0) } }
     }
 
     /// Whether the table answers.
-    private func confirms() async -> Bool {
+    func confirms() async throws -> Bool {
         do {
             try await remote.confirm(table)
             return true
-        } catch {
+        } catch is RemoteError {
             // Whatever it is: what came before says more.
             return false
         }
@@ -105,12 +117,12 @@ extension PullRunner {
             if let found = try await remote.record(serverID, in: table) {
                 record = found
             } else {
-                let page = try await pageWithParameters(of: serverID)
-                if let unfit = page?.setAside.first(where: { table.isSameID(.string($0.id), .string(serverID)) }) {
+                let shown = try await shownWithParameters(serverID)
+                if let unfit = shown.unfit {
                     let error = RemoteError(.unfitRow, unfit.reason)
                     return try await setAside(id, serverID, error, hasParameters: true, &work)
                 }
-                if let found = page?.records.first(where: { table.isSameID($0.id, .string(serverID)) }) {
+                if let found = shown.record {
                     record = found
                 } else {
                     try await work.confirmed.confirm(table, at: remote)
@@ -129,7 +141,7 @@ extension PullRunner {
                 }
             }
         } catch let error as RemoteError {
-            guard await isAboutTheItem(error) else { throw Self.aborted(error) }
+            guard try await isAboutTheItem(error) else { throw Self.aborted(error) }
             return try await setAside(id, serverID, error, &work)
         }
         let records = purged.contains(record) ? [] : [record]
@@ -159,16 +171,21 @@ extension PullRunner {
             ?? false
     }
 
-    /// A page with an item that the service may show to this pull only; nil when that has nothing to say about it.
-    private func pageWithParameters(of serverID: String) async throws -> PullPage? {
-        guard !parameters.isEmpty else { return nil }
-        return try await remote.page(
-            Query(table.name).filtered(by: Column("id") == .string(serverID)),
-            of: table,
-            at: .everything,
-            pageSize: nil,
-            parameters: parameters
-        )
+    /// An item that the service may show to this pull only: as a row, or as one that does not fit.
+    private func shownWithParameters(_ serverID: String) async throws -> (record: Record?, unfit: SetAsideRow?) {
+        guard !parameters.isEmpty else { return (nil, nil) }
+        let query = Query(table.name).filtered(by: Column("id") == .string(serverID))
+        var machine = PullMachine(.everything, of: table)
+        var position: PullPosition? = .everything
+        // Pages may be empty in the middle.
+        while let current = position {
+            let page = try await remote.page(query, of: table, at: current, pageSize: nil, parameters: parameters)
+            let unfit = page.setAside.first { table.isSameID(.string($0.id), .string(serverID)) }
+            let record = page.records.first { table.isSameID($0.id, .string(serverID)) }
+            if unfit != nil || record != nil { return (record, unfit) }
+            position = try machine.next(after: page)
+        }
+        return (nil, nil)
     }
 
     /// Names an item that cannot be had. One that does not fit, or that no address can name, is no longer asked for, and one whose
@@ -199,17 +216,23 @@ extension PullRunner {
         events.send(.rowSetAside(table: table.name, row: row))
     }
 
-    /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
-    /// connection had failed, or is a page of something in front of the service: then the table answers all the same.
-    private func isAboutTheItem(_ error: RemoteError) async -> Bool {
-        guard error.code == .unreachable || error.code == .notTheService && error.isPageInFront else {
-            return ![.throttled, .unauthorized, .notFound, .notTheService].contains(error.code)
+    /// Whether an item could not be had for a reason of its own, so that there is no time to wait for. The answer to some breaks
+    /// off every time, as if the connection had failed, takes longer than something in front of the service waits, or is a
+    /// page of that: then the table answers all the same.
+    private func isAboutTheItem(_ error: RemoteError) async throws -> Bool {
+        guard error.retryAfter == nil else { return false }
+        return switch error.code {
+        case .throttled, .unauthorized, .notFound: false
+        case _ where error.isOfConnection: try await confirms()
+        default: true
         }
-        return await confirms()
     }
 }
 
 extension RemoteError {
+    /// Whether the service was not reached, as far as can be told.
+    var isOfConnection: Bool { code == .unreachable || code == .notTheService }
+
     /// Why an item could not be had. What the server says of that may quote the row, and is left out: reasons are in log
     /// lines.
     fileprivate var reasonForSettingAside: String {

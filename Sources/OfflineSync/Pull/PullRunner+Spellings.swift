@@ -20,7 +20,7 @@ extension PullRunner {
         for parameters in parameters.isEmpty ? [[:]] : [parameters, [:]] {
             var questions = RowQuestions(
                 serverIDs.filter { !isThere.contains($0) },
-                passingOver: [.invalidRequest, .invalidResponse, .refused, .serverFailure],
+                passingOver: RowQuestions.passedOver,
                 mostFailures: RowQuestions.fewParts
             )
             func take(_ fetched: Fetched) {

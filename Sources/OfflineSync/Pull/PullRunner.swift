@@ -115,6 +115,10 @@ struct PullRunner {
     func reconcile(_ query: Query, _ work: inout Work) async throws {
         // Rows that are answered for from here on are none that the server no longer has.
         let beginning = coordination.answers.requestStarted()
+        if !parameters.isEmpty {
+            let own = Self.text(of: parameters)
+            try await store.write { [table] in try PullCursorStorage.setReconciled(own, of: table.name, &$0) }
+        }
         try await refetch(&work)
         let listed = try await store.read { [table] in try SetAsideStorage.ids(of: table.name, &$0) }
         var machine = PullMachine(.everything, of: table, limit: query.limit, lookingOutFor: listed)

@@ -127,31 +127,31 @@ struct Purge: Sendable {
         ) { _, last in last }
     }
 
-    /// Sees to it that those of the rows that are to be asked for come only if they are not what was here. Where all rows come
-    /// anyway, nothing is to be asked for.
+    /// Sees to it that those of the rows that are to be asked for, also because they were set aside since they came, come only
+    /// if they are not what was here. Where all rows come anyway, nothing is to be asked for.
     private func keepMarkedAway(_ transaction: inout StoreTransaction) throws {
         let marked = try ConfigurationTable.refetches(in: table.name, &transaction)
-        guard !marked.isEmpty else { return }
+        let setAside = try SetAsideStorage.ids(of: table.name, &transaction)
+        guard !marked.isEmpty || !setAside.isEmpty else { return }
         let names = Dictionary(marked.map { (OperationCoding.itemKey($0, table), $0) }) { _, last in last }
-        var rows: [(id: String, row: Record)] = []
+        let asked = Set(setAside.map { $0.folded(for: table.idComparison) })
+        let ids = table.assignsIDs ? try serverIDs(&transaction) : [:]
+        var rows: [(mark: String?, row: Record)] = []
         try transaction.forEach(query.selecting(table.systemProperties.columns.map(\.name))) { row in
             guard let key = row.id.stringValue.map({ OperationCoding.itemKey($0, table) }) else { return }
-            if let id = names[key] { rows.append((id, row)) }
-        }
-        guard !resetsDeltaTokens else {
-            for (id, _) in rows { try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction) }
-            return
-        }
-        let ids = table.assignsIDs && !rows.isEmpty ? try serverIDs(&transaction) : [:]
-        for (id, row) in rows {
-            // Of one that says nothing of itself nobody could tell whether it is what was here.
-            guard PurgedRowStorage.isTold(row) else {
-                try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
-                continue
-            }
             var row = row
             row.id = ids[row.id] ?? row.id
-            try PurgedRowStorage.insert(row, PurgedRowStorage.marked, of: table.name, &transaction)
+            guard names[key] != nil || asked.contains(row.id.folded(for: table.idComparison)) else { return }
+            rows.append((names[key], row))
+        }
+        for (mark, row) in rows {
+            // Of one that says nothing of itself nobody could tell whether it is what was here.
+            guard resetsDeltaTokens || !PurgedRowStorage.isTold(row) else {
+                try PurgedRowStorage.insert(row, PurgedRowStorage.marked, of: table.name, &transaction)
+                continue
+            }
+            if let mark { try ConfigurationTable.removeRefetch(of: mark, in: table.name, &transaction) }
+            if !resetsDeltaTokens { try SetAsideStorage.remove([row.id], of: table, &transaction) }
         }
     }
 }

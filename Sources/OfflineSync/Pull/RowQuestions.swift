@@ -15,6 +15,11 @@ struct RowQuestions: Sendable {
         case givenUp([RecordID], SyncError)
     }
 
+    /// What may be about one row while the server answers for others, where a question is about rows that may never come.
+    static let passedOver: Set<RemoteError.Code> = [
+        .invalidRequest, .invalidResponse, .refused, .serverFailure, .unreachable, .notTheService,
+    ]
+
     // As many ids as fit into a filter that every server takes.
     static let mostRows = 25
     /// As many questions as it takes to ask for each row of one on its own.
@@ -52,9 +57,11 @@ struct RowQuestions: Sendable {
 
     /// Takes in that a question was not answered.
     ///
-    /// - Throws: The error, when it says nothing about the question.
+    /// - Throws: The error, when it says nothing about the question, or when to come again.
     mutating func failed(_ ids: [RecordID], _ error: SyncError) throws -> Outcome {
-        guard let code = (error.cause as? RemoteError)?.code, codes.contains(code) else { throw error }
+        guard let cause = error.cause as? RemoteError, cause.retryAfter == nil, codes.contains(cause.code) else {
+            throw error
+        }
         failures += 1
         guard failures <= mostFailures else {
             let left = questions.reversed().reduce(ids, +)
@@ -90,7 +97,11 @@ extension PullRunner {
                 try await take(fetched)
             }
         } catch let error as SyncError {
-            return try questions.failed(ids, error)
+            let outcome = try questions.failed(ids, error)
+            if let cause = error.cause as? RemoteError, cause.isOfConnection {
+                guard try await confirms() else { throw error }
+            }
+            return outcome
         }
         return questions.answered(ids)
     }

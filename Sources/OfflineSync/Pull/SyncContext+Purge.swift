@@ -32,7 +32,9 @@ extension SyncContext {
         try await followDeclarations()
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
-                try await store.write { transaction in
+                // What leaves is to come back as what it was.
+                try await prepareExchange()
+                return try await store.write { transaction in
                     let waiting = try purge.waiting(&transaction)
                     guard waiting.isEmpty else {
                         throw SyncError(
@@ -70,7 +72,9 @@ extension SyncContext {
         try await followDeclarations()
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
-                try await store.write { transaction in
+                // What leaves is to come back as what it was.
+                try await prepareExchange()
+                return try await store.write { transaction in
                     try AttachmentMarks.keepDue(in: table, givingUp: true, schema, &transaction)
                     let waiting = try purge.waiting(&transaction)
                     let operations = try waiting.compactMap { try OperationQueue.operation($0, &transaction, schema) }
@@ -101,7 +105,9 @@ extension SyncContext {
         try await followDeclarations()
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
-                try await store.write { transaction in
+                // What leaves is to come back as what it was.
+                try await prepareExchange()
+                return try await store.write { transaction in
                     if let declared, synced == nil, try OperationQueue.count(of: table, state: nil, &transaction) == 0 {
                         try declared.checkSynced("purged")
                     }

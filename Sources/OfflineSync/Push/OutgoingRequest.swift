@@ -8,8 +8,16 @@ struct OutgoingRequest: Sendable {
     /// The id by which the server knows the row; nil while it has not given one.
     var serverID: String?
 
-    /// What inserts that may have arrived have written for certain, in the server's ids, where only the content can tell.
-    var insertedContents: [Record] = []
+    /// What an insert that may have arrived has written for certain.
+    struct Inserted: Sendable {
+        /// In the server's ids.
+        var content: Record
+        /// As it is here: ids that the server had not given went out like that, also where it has given them since.
+        var own: Record
+    }
+
+    /// What inserts that may have arrived have written, where only the content can tell.
+    var inserted: [Inserted] = []
 
     /// Translates a request for an item.
     init(
@@ -42,7 +50,9 @@ struct OutgoingRequest: Sendable {
         case .delete, .lookUp: break
         }
         guard id == nil else { return }
-        insertedContents = try operation.change.sentInserts.map { try translation.sought($0, &transaction) }
+        inserted = try operation.change.sentInserts.map { row in
+            Inserted(content: try translation.sought(row, &transaction), own: row)
+        }
     }
 }
 

@@ -25,14 +25,21 @@ extension PushRunner {
     func settle(_ number: Int64, _ table: TableDefinition, _ schema: StoreSchema) async throws -> Bool {
         // What a policy decides without asking is done also when the push was cancelled.
         let stored = try await uncancelled { [store] in
-            try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
+            try await store.read { reader in
+                let error = try OperationErrorCoding.error(ofOperation: number, &reader, schema)
+                let operation = try error.flatMap { _ in try OperationQueue.operation(number, &reader, schema) }
+                return (error: error, isUndo: operation?.isUndo ?? false)
+            }
         }
-        guard let error = stored else { return false }
+        guard let error = stored.error else { return false }
         guard mayBeSettled(number) else { return notTaken(error) }
         guard let decision = try await decision(about: error) else {
             // Whoever was asked may have settled it, or edited the item, instead of answering.
             return try await isOutOfDate(error, schema) ? false : notTaken(error)
         }
+        // What takes a change back is nobody's wish for what it says: no policy has it go over a row that nobody has seen.
+        let isNobodysWish = decision.isAutomatic && stored.isUndo && error.isHidden
+        let resolution = isNobodysWish && decision.resolution.isKeepMine ? .takeServer : decision.resolution
         let changes = LocalChanges(
             table: table,
             schema: schema,
@@ -45,10 +52,10 @@ extension PushRunner {
         do {
             let entry = try await uncancelled { [store] in
                 try await store.write { transaction -> JournalEntry? in
-                    try resolver.resolve(error, decision.resolution, &transaction)
+                    try resolver.resolve(error, resolution, &transaction)
                     guard decision.isAutomatic else { return nil }
                     return try JournalStorage.add(
-                        decision.resolution,
+                        resolution,
                         of: error,
                         in: resolver.table,
                         at: .current,

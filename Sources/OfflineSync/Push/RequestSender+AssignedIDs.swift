@@ -28,8 +28,8 @@ extension RequestSender {
         }
         var answer = PushAnswer(absent)
         answer.candidates = []
-        for content in outgoing.insertedContents {
-            let (rows, isWhole) = try await rows(like: content, in: table)
+        for insert in outgoing.inserted {
+            let (rows, isWhole) = try await rows(like: insert, in: table)
             answer.candidates? += rows
             guard !isWhole else { continue }
             // What was not looked at may be the row: to insert it again could make a second one.
@@ -46,12 +46,15 @@ extension RequestSender {
 
     /// The server's rows that have a row's texts, whole numbers and truth values; the rest is compared here.
     private func rows(
-        like content: Record,
+        like insert: OutgoingRequest.Inserted,
         in table: TableDefinition
     ) async throws -> (rows: [Record], isWhole: Bool) {
         let conditions = table.columns
             .compactMap { column -> QueryPredicate? in
-                guard !column.isLocal, let value = content[column.name] else { return nil }
+                guard !column.isLocal, let value = insert.content[column.name] else { return nil }
+                if let own = insert.own[column.name], own != value {
+                    return Column(column.name).isAny(of: [value, own])
+                }
                 switch value {
                 // Some servers take no longer addresses.
                 case .string(let text) where text.utf8.count <= 200: return Column(column.name) == value

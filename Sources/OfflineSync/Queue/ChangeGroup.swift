@@ -60,7 +60,7 @@ struct ChangeGroup {
     func end(_ transaction: inout StoreTransaction) throws {
         guard let number else { return }
         if hasSeveral { try GroupStorage.setHighestNumber(number, &transaction) }
-        guard operations.count == 1, let (operation, memberships) = operations.first else { return }
+        guard !hasSeveral, let (operation, memberships) = operations.first else { return }
         try transaction.upsert(
             [Record(id: .int64(operation), ["groups": GroupCoding.text(memberships.filter { $0.group != number })])],
             into: SystemTables.operations.name

@@ -33,6 +33,8 @@ enum ConfigurationTable {
         case firstPull = 1_012
         /// When everything of the pull named by the key was last here, in milliseconds.
         case completePull = 1_011
+        /// The key is the text of parameters with which everything was pulled without a cursor.
+        case reconciledParameters = 1_013
         /// The row named by the key did not fit; the value says why.
         case setAside = 1_020
         /// The row named by the key was purged; the value is its stamp and version.

@@ -22,7 +22,12 @@ extension LocalChanges {
         if item.machine.change?.deletedRow?.fields.isEmpty == true { item.machine.change?.deletedRow = nil }
         let isDeletion = item.machine.change?.kind == .delete && item.machine.change?.isUndo == false
         if isDeletion { item.leaveGroupOfDeletion() }
-        guard let effect = item.machine.undoDelete() else { throw Self.noDeletionWaits }
+        let comparison = TableRowComparison(
+            table,
+            schema,
+            shownColumns: try ConfigurationTable.shownColumns(of: table, &transaction)
+        )
+        guard let effect = item.machine.undoDelete(comparison) else { throw Self.noDeletionWaits }
         if !waiting.memberships.isEmpty, item.machine.change != nil {
             // The deletion may be on its way: then what groups have changed is sent after it, and not with it.
             item.sendGroupsAnew()

@@ -233,6 +233,10 @@ struct LocalChanges: Sendable {
             )
         }
         var machine = try machine(waiting, stored, seen: version, &transaction)
+        if let change = waiting?.change, change.kind == .insert, !change.wasSent {
+            // One that was dropped may still make the row.
+            machine.memory = try ItemMemoryStorage.memory(of: given, in: table, &transaction)
+        }
         let cancels = try refusing { () throws(EditRefusal) in
             try machine.delete(stored.map(table.withoutLocalColumns), seen: version)
         }

@@ -44,6 +44,8 @@ enum ConfigurationVerification {
                 if value.flatMap({ Int($0) }) == nil { report("with which pull the next sync begins is not a number") }
             case .completePull?:
                 if value.flatMap({ Int64($0) }) == nil { report("the time of the last pull\(of) is not a number") }
+            case .reconciledParameters?:
+                if key.isEmpty { report("parameters of a pull\(of) are not there") }
             case .setAside?:
                 if value == nil { report("a row\(of) was set aside without a reason") }
             case .purgedRow?:

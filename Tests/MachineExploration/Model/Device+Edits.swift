@@ -160,7 +160,9 @@ extension Device {
     }
 
     mutating func undoDelete() -> Consequence? {
-        guard machine.change?.kind == .delete, row == nil, let effect = machine.undoDelete() else { return nil }
+        guard machine.change?.kind == .delete, row == nil, let effect = machine.undoDelete(ModelComparison()) else {
+            return nil
+        }
         countEdit()
         apply(effect)
         let revived = machine.change?.isUndo ?? true ? giveUpDecision() : []

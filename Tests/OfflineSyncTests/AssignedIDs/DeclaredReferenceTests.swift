@@ -215,4 +215,29 @@ struct DeclaredReferenceTests {
         #expect(try await context.push().pushed == 2)
         #expect(try await told(store) == ["l: t"])
     }
+
+    @Test("name rows from before that leave and come back", arguments: ["purge", "deletion", "condition"])
+    func leftSince(_ way: String) async throws {
+        try seed()
+        hours.pass()
+        let before = try store(assignsIDs: false, references: true)
+        let first = try context(before)
+        try await first.pull(first.table("Lists"), first.table("Tasks"))
+        let later = try store(assignsIDs: true, references: true)
+        try await move(before, to: later)
+        let second = try context(later)
+        let lists = try second.table("Lists")
+        switch way {
+        case "purge": try await lists.purge()
+        case "condition":
+            try await second.purge(lists.query.filtered(by: Column("id") == "s1"))
+            try emulator.seed([["id": "s1", "text": "shopping"]], in: "Lists")
+        default:
+            try await lists.delete("s1")
+            #expect(try await second.push().notTaken.isEmpty)
+            try emulator.seed([["id": "s1", "text": "shopping", "deleted": false]], in: "Lists")
+        }
+        try await second.pull(lists, second.table("Tasks"))
+        #expect(try await told(later) == ["none: nothing", "party: balloons", "shopping: milk"])
+    }
 }

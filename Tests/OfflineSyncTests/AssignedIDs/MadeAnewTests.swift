@@ -181,4 +181,23 @@ struct MadeAnewTests {
             #expect(try await phone.context.operations().isEmpty)
         }
     }
+
+    @Test("does not come once more with a page that was asked for before", arguments: DatasyncDialect.allCases)
+    func pageUnderWay(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            #expect(try await phone.context.push().pushed == 1)
+            phone.server.afterNextPage {
+                try await phone.lists.delete("l")
+                #expect(try await phone.context.push().pushed == 1)
+                try await phone.lists.insert(["text": "groceries"], id: "l")
+                #expect(try await phone.context.push().pushed == 1)
+            }
+            try await phone.context.pull(phone.lists, options: .init(order: .pullOnly))
+            #expect(world.textsOnServer("Lists") == ["groceries"])
+            #expect(try await phone.texts("Lists") == ["groceries"])
+            #expect(try await phone.lists.read("l")?["text"] == "groceries")
+        }
+    }
 }

@@ -156,4 +156,42 @@ struct MissingReferenceTests {
             #expect(try await phone.told() == ["groceries: oat milk", "groceries: oat milk"])
         }
     }
+
+    @Test("are made once, also when the row has got its id since", arguments: DatasyncDialect.allCases)
+    func onceBesideAnID(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.lists.delete("l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.lists.insert(["text": "groceries"], id: "l")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Tasks") == ["milk"])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    @Test("are in no conflict with oneself when others have saved them as they were", arguments: [false, true])
+    func changedHere(deletes: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.lists.delete("l")
+            #expect(try await phone.context.push().pushed == 1)
+            try await laptop.pullAll()
+            let task = try #require(try await laptop.store.read(Query("Tasks")).records.first)
+            if deletes {
+                try await phone.tasks.delete("t")
+            } else {
+                try await phone.tasks.update(Record(id: "t", ["list": .null]))
+            }
+            try await laptop.tasks.update(Record(id: task.id, ["text": "milk"]))
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == (deletes ? [] : ["none: milk"]))
+        }
+    }
 }
