@@ -243,6 +243,12 @@ extension ItemMachine {
             return goOver(shown, mayBeDeleted: isUnfinished)
         }
         if waiting.isUndo {
+            if mayChange, waiting.kind == .update {
+                // A version that was used again: what takes the change back does not take theirs back. It stays, in a new version.
+                waiting.rebase(onto: shown)
+                change = waiting
+                return (.again(.done), .server(shown))
+            }
             if mayChange { return goOver(shown) }
             memory.replaced(by: shown.version)
             end(with: shown)

@@ -114,6 +114,12 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// The server's row over which the local one was kept.
     var kept: SentRequest<Row>? { sent.last { $0.kind == .none } }
 
+    /// Takes note of the row or tombstone over which the local row is kept from here on.
+    package mutating func keep(over shown: Row) {
+        forgetKept()
+        sent.append(SentRequest(.none, content: shown, version: shown.version))
+    }
+
     /// Forgets over what the local row was kept.
     mutating func forgetKept() { sent.removeAll { $0.kind == .none } }
 

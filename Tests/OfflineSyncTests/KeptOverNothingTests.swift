@@ -108,8 +108,12 @@ struct KeptOverNothingTests {
         }
     }
 
-    @Test("stays when the server has lost its history, unless what is only here is given up", arguments: [false, true])
-    func reset(discards: Bool) async throws {
+    @Test(
+        "stays when the server has lost its history, unless what is only here is given up",
+        arguments: [false, true],
+        [false, true]
+    )
+    func reset(discards: Bool, showsTombstone: Bool) async throws {
         let server = HistoryServer()
         let context = SyncContext(store: try makeStore(), remote: server)
         let table = try context.table("TodoItem")
@@ -122,6 +126,7 @@ struct KeptOverNothingTests {
         for conflict in try await context.push().conflicts { try await context.resolve(conflict, with: .keepLocal()) }
         #expect(try await texts(context) == ["gone": "mine", "deleted": "mine", "there": "mine"])
         server.reset(to: ["b": "b"])
+        if showsTombstone { server.bury("deleted") }
         _ = try await context.reset(onto: [FreshPull(Query("TodoItem"))], discardsChanges: discards)
         try await context.endReset()
         #expect(try await texts(context) == (discards ? ["b": "b"] : ["gone": "mine", "deleted": "mine", "b": "b"]))

@@ -215,6 +215,13 @@ enum OperationQueue {
         return max(number, try highestRemovedNumber(&transaction)) + 1
     }
 
+    /// A number that no operation ever had, or will have.
+    static func reserveNumber(_ transaction: inout StoreTransaction) throws -> Int64 {
+        let number = try newNumber(&transaction)
+        try keepNumberUnique(number, &transaction)
+        return number
+    }
+
     /// Writes an operation that has just got its number, the highest ever.
     static func add(
         _ operation: TableOperation,

@@ -2,7 +2,7 @@ public import SyncContract
 
 /// A local change that was given up because the server has lost its history, as it was then.
 public struct DiscardedChange: Sendable, Hashable, Identifiable {
-    /// The number of its operation.
+    /// The number of its operation, or one of its own where that was given up before. Later ones have higher numbers.
     public let id: Int64
 
     /// When it was given up, by this device's clock.

@@ -15,10 +15,15 @@ enum DiscardedChanges {
         json.add("date", date.milliseconds)
         if let item = row ?? operation.deletedItem { json.add("item", json: try RecordCoding.object(item)) }
         if let base = operation.baseItem { json.add("base", json: try RecordCoding.object(base)) }
+        var number = operation.id
+        if try ConfigurationTable.row(.discardedChange, operation.table, String(number), &transaction) != nil {
+            // What took back the one of before has become a change again.
+            number = try OperationQueue.reserveNumber(&transaction)
+        }
         try ConfigurationTable.set(
             .discardedChange,
             operation.table,
-            String(operation.id),
+            String(number),
             ["value": .string(json.object)],
             &transaction
         )

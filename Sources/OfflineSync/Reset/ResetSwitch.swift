@@ -127,6 +127,9 @@ struct ResetSwitch: Sendable {
         case .hidden, .refused:
             let effect = item.machine.discard()
             item.machine.memory.forgetVersions()
+            // What takes it back names no version of before, which may be another row's by now, and has nothing go over that.
+            item.machine.change?.baseVersion = nil
+            if item.machine.change?.kind == .update { item.machine.change?.base = nil }
             return effect
         }
     }
@@ -201,7 +204,9 @@ struct ResetSwitch: Sendable {
             storesUndeclaredColumns: storesUndeclaredColumns
         )
         try FreshRows.forEachBatch(of: table, &transaction) { batch, transaction in
-            let counts = try application.apply(batch.compactMap(\.record), from: request, &transaction)
+            var records = batch.compactMap(\.record)
+            if !discardsChanges { try keepRowsOverTombstones(among: &records, of: table, &transaction) }
+            let counts = try application.apply(records, from: request, &transaction)
             for hasParameters in [false, true] {
                 let rows = batch.filter { $0.hasParameters == hasParameters }.compactMap(\.setAside)
                 try SetAsideStorage.insert(
@@ -212,6 +217,32 @@ struct ResetSwitch: Sendable {
                     &transaction
                 )
             }
+        }
+    }
+
+    /// Passes over tombstones of rows that were kept where the server had none, or a tombstone: the next change brings them back.
+    private func keepRowsOverTombstones(
+        among records: inout [Record],
+        of table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let deleted = records.filter(\.isDeleted).compactMap(\.id.stringValue)
+        guard !deleted.isEmpty else { return }
+        let known =
+            table.assignsIDs ? try IdentifierMapping.localIDs(ofServerIDs: deleted, in: table, &transaction) : [:]
+        let keys = deleted.map { OperationCoding.itemKey(known[$0] ?? $0, table) }
+        let staying = try ItemMemoryStorage.staying(among: keys, in: table, &transaction)
+        guard !staying.isEmpty else { return }
+        try records.removeAll { record in
+            guard record.isDeleted, let serverID = record.id.stringValue else { return false }
+            let id = known[serverID] ?? serverID
+            guard staying.contains(OperationCoding.itemKey(id, table)) else { return false }
+            var memory = try ItemMemoryStorage.memory(of: id, in: table, &transaction)
+            guard memory.isKeptWithoutRow, !memory.hasSent else { return false }
+            guard try OperationQueue.operation(for: id, in: table, &transaction, schema) == nil else { return false }
+            memory.keep(over: record)
+            try ItemMemoryStorage.set(memory, of: id, in: table, &transaction)
+            return true
         }
     }
 

@@ -369,4 +369,46 @@ struct ResetTests {
         #expect(report.conflicts == 1 && report.waiting == 1)
         #expect(try await context.resetStage() == .done(report))
     }
+
+    @Test("a change that is given up once more lies beside the one of before")
+    func discardedTwice() async throws {
+        server.write("a", "a")
+        try await table.pull()
+        for text in ["first", "second"] {
+            try await table.update(Record(id: "a", ["text": .string(text)]))
+            server.setFate(.requestLost)
+            await #expect(throws: SyncError.self) { try await context.push() }
+            server.reset(to: ["a": "a"])
+            #expect(try await context.reset(onto: all, discardsChanges: true).discarded == 1)
+            try await context.endReset()
+        }
+        let discarded = try await context.discardedChanges()
+        #expect(discarded.map { $0.item?["text"] } == ["first", "second"])
+        #expect(Set(discarded.map(\.id)).count == 2)
+        let highest = try #require(discarded.last?.id)
+        try await table.insert(["text": "new"], id: "n")
+        #expect(try await context.operations().allSatisfy { $0.itemID != "n" || $0.id > highest })
+    }
+
+    @Test(
+        "what takes a change back goes over no row of others that has its version",
+        arguments: ["all", "none", "unfit"]
+    )
+    func undoOverUsedVersion(_ brought: String) async throws {
+        server.write("a", "a")
+        try await table.pull()
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        server.setFate(.requestLost)
+        await #expect(throws: SyncError.self) { try await context.push() }
+        if brought == "all" { try await table.revert("a") }
+        server.reset(to: ["a": "theirs"])
+        if brought == "unfit" { server.unfit("a") }
+        _ = try await context.reset(onto: brought == "none" ? [] : all, discardsChanges: brought != "all")
+        try await context.endReset()
+        _ = try await context.push()
+        #expect(server.texts == ["a": "theirs"])
+        // Nobody has seen one that does not fit.
+        let waiting = try await context.operations()
+        #expect(waiting.isEmpty || brought == "unfit")
+    }
 }
