@@ -69,7 +69,7 @@ extension ItemMachine {
         // Who names a version of the server means a row that is there.
         let namesOther = seen != nil && seen != stored?.version
         // What was sent is dead once the server has a row, which may all the same have been made of it.
-        let isUnsent = !waiting.wasSent && waiting.sent.isEmpty && !memory.hasSent
+        let isUnsent = !waiting.wasSent && waiting.sent.isEmpty && !memory.sent.contains { $0.kind == .insert }
         if waiting.kind == .insert, waiting.state != .conflicted, isUnsent, !namesOther {
             // A row that the server has under this id is somebody else's.
             if waiting.shown != nil { needsRow = true }
@@ -126,7 +126,9 @@ extension ItemMachine {
             // Nothing waited before: the row is as it was, if it is still what the deletion is based on, or was kept over that.
             let isAsItWas =
                 waiting.isBasedOnOlderRow || waiting.base?.version == row.version || waiting.base?.isDeleted == true
-            guard isAsItWas, waiting.shown == nil else { return discard() }
+            guard isAsItWas, waiting.shown == nil, waiting.base != nil || waiting.sent.isEmpty else {
+                return discard()
+            }
             giveBack(waiting, row, comparison)
             end()
         }

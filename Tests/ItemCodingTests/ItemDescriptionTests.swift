@@ -327,4 +327,58 @@ struct ItemDescriptionTests {
         #expect(table.columns.map(\.type) == [.string, .json, .json])
         #expect(table.columns.filter(\.isLocal).map(\.name) == ["second"])
     }
+
+    struct Computing: Codable, Identifiable, Sendable {
+        var id = ""
+        var text = ""
+        var nickname: String?
+        var complete = false
+        var archived = false
+        var ratio = 0.0
+        var fee = 0.0
+        var isClosed: Bool { complete || archived }
+        var isOpen: Bool { !complete }
+        var isDone: Bool { complete }
+        var name: String { nickname ?? text }
+        var both: String { text + (nickname ?? "") }
+        var gross: Double { ratio + fee }
+    }
+
+    @Test("a computed property is no column, also when it has the value of one now and then")
+    func computed() {
+        let description = ItemDescription<Computing>.of(Computing.self)
+        let paths: [PartialKeyPath<Computing>] = [\.isClosed, \.isOpen, \.name, \.both, \.gross]
+        for path in paths { #expect(description.columnName(of: path) == nil, "\(path)") }
+        // It is always the same as the column.
+        #expect(description.columnName(of: \Computing.isDone) == "complete")
+        for (path, name) in [
+            (\Computing.text, "text"), (\.nickname, "nickname"), (\.complete, "complete"), (\.archived, "archived"),
+            (\.ratio, "ratio"), (\.fee, "fee"),
+        ] as [(PartialKeyPath<Computing>, String)] {
+            #expect(description.columnName(of: path) == name)
+        }
+    }
+
+    @Test("a property that has a value of its own where the row has none is a column")
+    func tolerant() throws {
+        struct Tolerant: Decodable, Identifiable, Sendable {
+            enum CodingKeys: CodingKey { case id, text, complete, count }
+            var id: String
+            var text: String
+            var complete: Bool
+            var count: Int
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                id = try container.decode(String.self, forKey: .id)
+                text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
+                complete = try container.decodeIfPresent(Bool.self, forKey: .complete) ?? false
+                count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 0
+            }
+        }
+        let description = ItemDescription<Tolerant>.of(Tolerant.self)
+        #expect(description.columnName(of: \Tolerant.text) == "text")
+        #expect(description.columnName(of: \Tolerant.complete) == "complete")
+        #expect(description.columnName(of: \Tolerant.count) == "count")
+    }
 }

@@ -383,4 +383,21 @@ struct PurgeTests {
             #expect(try await laptop.texts().isEmpty)
         }
     }
+
+    @Test("forced, it leaves a change on its way, which an insert and its deletion have nothing to do with")
+    func updateUnderWay() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            try await laptop.table.forcePurge()
+            try await laptop.table.insert(["text": "bread", "complete": false], id: "a")
+            try await laptop.table.delete("a")
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.onServer() == ["a": "mine"])
+        }
+    }
 }

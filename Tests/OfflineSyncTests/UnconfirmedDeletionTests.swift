@@ -159,5 +159,13 @@ struct UnconfirmedDeletionTests {
         try await table.insert(["text": "milk"], id: "a")
         let error = await #expect(throws: RemoteError.self) { try await table.delete("a") }
         #expect(error?.code == .unreachable && error?.wasNotSent == false)
+
+        struct Todo: Codable, Identifiable, Sendable {
+            var id: String
+        }
+        try await table.insert(["text": "milk"], id: "b")
+        let items = try world.context.remoteTable("TodoItem", of: Todo.self)
+        let other = await #expect(throws: RemoteError.self) { try await items.delete("b") }
+        #expect(other?.code == .unreachable && other?.wasNotSent == false)
     }
 }

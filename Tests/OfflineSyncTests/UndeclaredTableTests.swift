@@ -64,25 +64,33 @@ struct UndeclaredTableTests {
         #expect(try await syncErrorCode { try await context.forcePurge("Lists") } == .invalidParameter)
     }
 
+    private static let damaged = Record(
+        id: .int64(1),
+        [
+            "table": "TodoItem", "tableKind": 0, "itemId": "x", "itemKey": "x",
+            "properties": .bytes(Array(#"{"type":9}"#.utf8)), "editCounter": 0, "state": 0, "attempted": false,
+        ]
+    )
+
+    @Test("a damaged operation stops no pull and can be given up, also where the server has come to choose the ids")
+    func damagedWithIDs() async throws {
+        let table = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)
+        let context = SyncContext(
+            store: try makeStore(table),
+            remote: ScriptedRemote(pages: [PullPage(records: [serverRow("a")])])
+        )
+        try await context.store.upsert([serverRow("x")], table: "TodoItem")
+        try await context.store.upsert([Self.damaged], table: "MS_TableOperations")
+        #expect(try await context.pull(Query("TodoItem"), options: .init(order: .pullOnly)).received == 1)
+        #expect(try await syncErrorCode { try await context.forcePurge("TodoItem") } == nil)
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("a damaged operation can be given up, as its error says")
     func damaged() async throws {
         try await SyncWorld.with(.datasync) { world in
             let laptop = world.laptop
-            try await laptop.store.write {
-                try $0.upsert(
-                    [
-                        Record(
-                            id: .int64(1),
-                            [
-                                "table": "TodoItem", "tableKind": 0, "itemId": "x", "itemKey": "x",
-                                "properties": .bytes(Array(#"{"type":9}"#.utf8)),
-                                "editCounter": 0, "state": 0, "attempted": false,
-                            ]
-                        )
-                    ],
-                    into: "MS_TableOperations"
-                )
-            }
+            try await laptop.store.upsert([Self.damaged], table: "MS_TableOperations")
             #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .damagedQueue)
             #expect(try await syncErrorCode { try await laptop.context.forcePurge("TodoItem") } == nil)
         }

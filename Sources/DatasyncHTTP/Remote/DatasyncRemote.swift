@@ -30,7 +30,7 @@ public final class DatasyncRemote: OnlineRemote, AnsweringRemote {
     private let counter = Atomic<Int>(0)
 
     /// Gives the token of whoever is signed in; nil when nobody is. What it throws is no answer of the service: nothing is sent, and
-    /// the request ends as with ``RequestAuthentication/headerField()``.
+    /// the request ends as with ``RequestAuthentication/headerField()``, with a `CancellationError` only when it was cancelled itself.
     public typealias TokenProvider = @Sendable () async throws -> AccessToken?
 
     /// Describes a service that is asked anonymously, or with credentials that are asked for before every request;

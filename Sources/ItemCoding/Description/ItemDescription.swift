@@ -3,9 +3,9 @@ package import SyncContract
 
 /// What an item type says about its table, found out by decoding it from values that are made up.
 ///
-/// The type is decoded once with the first of two values for every property, and once for each property with the second
-/// value for it alone. What it asks for are the columns; which property of the item differs then is the one behind the
-/// column.
+/// The type is decoded once with the first of its values for every property, and once for each property and each of at most
+/// two others for it alone. What it asks for are the columns. A property of the item that has such a value then, and follows no
+/// other column, is the one behind the column.
 package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
     /// A property that is stored.
     package struct Property: Sendable {
@@ -87,13 +87,18 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
             let base = try Item(from: ProbeDecoder(probe: probe))
             let twin = try Item(from: ProbeDecoder(probe: ItemProbe(standIns: standIns)))
             (self.base, self.twin, properties, problem) = (base, twin, probe.properties.map(Property.init), nil)
-            others = probe.properties.compactMap { property in
-                let probe = ItemProbe(standIns: standIns, differing: property.name)
-                // Not every type takes every value: such a property is told apart by its type.
-                guard case .success(let item) = Result(catching: { try Item(from: ProbeDecoder(probe: probe)) }),
-                    let value = probe.differentValue
-                else { return nil }
-                return Other(name: property.name, item: item, value: value)
+            others = probe.properties.flatMap { property in
+                // A type may take the first for what it has without a value.
+                (0..<2)
+                    .compactMap { number in
+                        let probe = ItemProbe(standIns: standIns, differing: property.name, passingOver: number)
+                        // Not every type takes every value: such a property is told apart by its type.
+                        guard
+                            case .success(let item) = Result(catching: { try Item(from: ProbeDecoder(probe: probe)) }),
+                            let value = probe.differentValue
+                        else { return nil }
+                        return Other(name: property.name, item: item, value: value)
+                    }
             }
         } catch {
             (base, twin, properties, others) = (nil, nil, [], [])
@@ -117,14 +122,16 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
 
     private func find(_ path: PartialKeyPath<Item>) -> String? {
         guard let base, let plain = StoredForm.of(base[keyPath: path]) else { return nil }
-        var isFollowed = false
+        var followed: Set<String> = []
+        var differing: Set<String> = []
         for other in others {
             let value = StoredForm.of(other.item[keyPath: path])
-            if value == other.value, value != plain { return other.name }
-            if value != plain { isFollowed = true }
+            if value != plain { followed.insert(other.name) }
+            if value != other.value { differing.insert(other.name) }
         }
-        // What follows another property is computed. For the rest there was no second value: their types tell them apart.
-        guard !isFollowed else { return nil }
+        // What follows another column, or several, or has other values than its column, is computed.
+        if let name = followed.first { return followed.count == 1 && !differing.contains(name) ? name : nil }
+        // For the rest there was no second value: their types tell them apart.
         let known = Set(others.map(\.name))
         let type = ObjectIdentifier(StoredForm.unwrapped(Swift.type(of: path).valueType))
         let rest = properties.filter { !known.contains($0.name) && $0.swiftType == type }

@@ -24,10 +24,13 @@ final class ItemProbe {
 
     private let standIns: [String: Any]
     private let differing: String?
+    /// How many other values the property that differs is not given, because it was given them before.
+    private let passingOver: Int
 
-    init(standIns: [String: Any], differing: String? = nil) {
+    init(standIns: [String: Any], differing: String? = nil, passingOver: Int = 0) {
         self.standIns = standIns
         self.differing = differing
+        self.passingOver = passingOver
     }
 
     struct Unprobed: Error {}
@@ -76,7 +79,9 @@ final class ItemProbe {
             return plain
         }
         let form = plain.map { StoredForm.of($0) } ?? .some(.null)
-        guard let other = samples.values.first(where: { StoredForm.of($0) != form }) else { throw Unprobed() }
+        guard let other = samples.values.filter({ StoredForm.of($0) != form }).dropFirst(passingOver).first else {
+            throw Unprobed()
+        }
         differentValue = StoredForm.of(other)
         return other
     }

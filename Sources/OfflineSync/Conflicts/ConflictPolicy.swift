@@ -8,7 +8,8 @@ internal import SyncContract
 public enum ConflictPolicy<Item: Sendable>: Sendable {
     /// They are stored until somebody settles them. The default.
     case store
-    /// The change on this device wins, also over a deletion.
+    /// The change on this device wins, also over a deletion. What takes back a change that was given up is none: it does not go
+    /// over a row that the server does not show.
     case clientWins
     /// The server's row wins, also when it is deleted.
     case serverWins

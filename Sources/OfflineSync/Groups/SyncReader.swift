@@ -40,8 +40,14 @@ public struct SyncReader: ~Copyable, SyncReading {
     /// The rows of a statement in SQL, in its order.
     public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] {
         var rows: [SQLRow] = []
-        let names = try reader.forEach(query) { rows.append($0) }
-        tables?.insert(names)
+        do {
+            let names = try reader.forEach(query) { rows.append($0) }
+            tables?.insert(names)
+        } catch {
+            // Which tables it is about is not known, and who goes on without it may have rows another time.
+            tables?.insertAll()
+            throw error
+        }
         return rows
     }
 
@@ -67,6 +73,8 @@ final class ReadTables: Sendable {
 
     /// All tables until the closure has run: it may have to wait until the store is unlocked.
     var names: Set<String> { state.withLock { $0.hasRun ? $0.names : all } }
+
+    func insertAll() { insert(all) }
 
     func insert(_ names: Set<String>) { state.withLock { $0.names.formUnion(names) } }
 

@@ -80,19 +80,28 @@ struct DeclaredReferences {
         try transaction.forEach(Query(table.name).selecting([])) { row in
             if let id = row.id.stringValue { ids.append(id) }
         }
-        try OperationQueue.forEach(of: table, after: 0, &transaction, schema) { waiting in
-            // Its row is not here.
-            if waiting.change.kind == .delete { ids.append(waiting.itemID) }
-        }
+        // Deletions that wait are of rows that are not here.
+        ids += try OperationQueue.itemIDs(of: table.name, &transaction)
         let translation = IdentifierTranslation(table, schema)
         for start in stride(from: 0, to: ids.count, by: Self.rowsAtATime) {
             let some = Array(ids[start..<min(start + Self.rowsAtATime, ids.count)])
             let known = try IdentifierMapping.serverIDs(of: some, in: table, &transaction)
             let taken = try IdentifierMapping.localIDs(ofServerIDs: some, in: table, &transaction)
-            let own = try some.filter { id in
-                guard known[OperationCoding.itemKey(id, table)] == nil, taken[id] == nil else { return false }
-                return try translation.knownServerID(of: id, &transaction) == id
-            }
+            let keys = some.map { OperationCoding.itemKey($0, table) }
+            let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+            let remembered = try ItemMemoryStorage.remembered(among: { keys }, in: table, &transaction)
+            let own = try zip(some, keys)
+                .filter { id, key in
+                    guard known[key] == nil, taken[id] == nil else { return false }
+                    guard waiting.contains(key) || remembered.contains(key) else { return true }
+                    do {
+                        return try translation.knownServerID(of: id, &transaction) == id
+                    } catch let error as SyncError where error.code == .damagedQueue {
+                        // Which id its row has is not known, and a forced purge is the remedy.
+                        return false
+                    }
+                }
+                .map(\.0)
             try IdentifierMapping.add(own.map { ($0, $0) }, in: table, &transaction)
         }
     }

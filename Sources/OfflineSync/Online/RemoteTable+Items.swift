@@ -94,11 +94,19 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
 
     /// Deletes an item; with a version, only when it is still the server's. See `RemoteTable.delete(_:version:)`.
     public func delete(_ id: Item.ID, version: String? = nil) async throws {
-        for spelling in Self.spellings(of: id) {
-            if try await remote.delete(spelling, from: definition, version: version) == .confirmed { return }
-        }
-        for spelling in Self.spellings(of: id) {
-            _ = try await remote.confirmDeletion(of: spelling, from: definition, version: version)
+        var wasSent = false
+        do {
+            for spelling in Self.spellings(of: id) {
+                if try await remote.delete(spelling, from: definition, version: version) == .confirmed { return }
+                wasSent = true
+            }
+            for spelling in Self.spellings(of: id) {
+                _ = try await remote.confirmDeletion(of: spelling, from: definition, version: version)
+            }
+        } catch var error as RemoteError where wasSent {
+            // What follows says nothing of the deletion.
+            error.wasNotSent = false
+            throw error
         }
     }
 

@@ -89,7 +89,9 @@ extension RemoteTable<Record> {
     }
 
     /// The first row of a query; nil when there is none.
-    public func first(_ query: Query) async throws -> Record? { try await read(query.limited(to: 1)).first }
+    public func first(_ query: Query) async throws -> Record? {
+        try await read(query.limited(to: min(query.limit ?? 1, 1))).first
+    }
 
     /// How many rows satisfy a query, whatever its limit and offset.
     ///
@@ -167,7 +169,8 @@ extension RemoteTable<Record> {
     ///   - fields: The columns to change.
     ///   - version: The server version the change is based on; nil for whatever the server has.
     /// - Returns: The row as the server keeps it now.
-    /// - Throws: As `update(_:)`; ``SyncError`` with code ``SyncError/Code/invalidParameter`` when no column is given.
+    /// - Throws: As `update(_:)`; ``SyncError`` with code ``SyncError/Code/invalidParameter`` when no column is given; `RemoteError`
+    ///   with code `invalidResponse`, and nothing is written, when the row that the server was asked for does not fit the table.
     @discardableResult
     public func patch(_ id: String, _ fields: [String: FieldValue], version: String? = nil) async throws -> Record {
         let change = Record(id: .string(id), fields).withoutSystemProperties()

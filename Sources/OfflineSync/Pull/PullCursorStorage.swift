@@ -51,6 +51,7 @@ enum PullCursorStorage {
         of table: String,
         _ transaction: inout StoreTransaction
     ) throws {
+        guard try ConfigurationTable.row(.reconciledParameters, table, parameters, &transaction) == nil else { return }
         try ConfigurationTable.set(.reconciledParameters, table, parameters, [:], &transaction)
     }
 

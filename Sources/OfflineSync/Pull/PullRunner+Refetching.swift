@@ -48,8 +48,16 @@ extension PullRunner {
         func take(_ fetched: Fetched) async throws {
             miss(fetched.page.setAside.map { .string($0.id) })
             var fetched = fetched
+            let asItWas = fetched.page.records.filter(purged.contains).map(\.id)
             fetched.page.records.removeAll(where: purged.contains)
-            try await apply(fetched, isNews: false, isRepeated: true, &work) { _ in }
+            try await apply(fetched, isNews: !asItWas.isEmpty, isRepeated: true, &work) { transaction in
+                // It stays away, and nothing is to be asked any more.
+                try SetAsideStorage.remove(asItWas, of: table, &transaction)
+                for id in asItWas {
+                    let known = purged[id]?.id ?? id
+                    try PurgedRowStorage.remove(known, PurgedRowStorage.marked, of: table.name, &transaction)
+                }
+            }
         }
         while !stops(&work), let outcome = try await ask(&questions, of: Query(table.name), parameters, take) {
             // Whatever the server has against the question must not stop every pull from here on.
@@ -62,8 +70,10 @@ extension PullRunner {
                 // What did not come is on the server no longer; what came is not due.
                 try await store.write { transaction in
                     try SetAsideStorage.removeDue(ids.compactMap(\.stringValue), of: table, &transaction)
-                    for id in ids where purged[id] != nil {
-                        try PurgedRowStorage.remove(id, PurgedRowStorage.marked, of: table.name, &transaction)
+                    let left = Set(try SetAsideStorage.ids(of: table.name, &transaction))
+                    for id in ids where !left.contains(id) {
+                        guard let known = purged[id]?.id else { continue }
+                        try PurgedRowStorage.remove(known, PurgedRowStorage.marked, of: table.name, &transaction)
                     }
                 }
             case .refused(let id, let error):
@@ -182,8 +192,13 @@ extension PullRunner {
             let page = try await remote.page(query, of: table, at: current, pageSize: nil, parameters: parameters)
             let unfit = page.setAside.first { table.isSameID(.string($0.id), .string(serverID)) }
             let record = page.records.first { table.isSameID($0.id, .string(serverID)) }
-            if unfit != nil || record != nil { return (record, unfit) }
-            position = try machine.next(after: page)
+            // Whoever shows others does not look at the condition.
+            guard page.records.isEmpty, page.setAside.isEmpty else { return (record, unfit) }
+            do {
+                position = try machine.receive(page)
+            } catch {
+                throw RemoteError(.invalidResponse, error.message)
+            }
         }
         return (nil, nil)
     }
@@ -211,19 +226,20 @@ extension PullRunner {
             try SetAsideStorage.insert([row], of: table, areFirst: true, hasParameters: hasParameters, &transaction)
             guard !mayCome else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+            // It is asked for once more as a row set aside.
+            guard !row.mayPass else { return }
             try PurgedRowStorage.remove(.string(serverID), PurgedRowStorage.marked, of: table.name, &transaction)
         }
         events.send(.rowSetAside(table: table.name, row: row))
     }
 
-    /// Whether an item could not be had for a reason of its own, so that there is no time to wait for. The answer to some breaks
-    /// off every time, as if the connection had failed, takes longer than something in front of the service waits, or is a
-    /// page of that: then the table answers all the same.
+    /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the connection
+    /// had failed, takes longer than something in front of the service waits, is a page of that, or says when to come again: then
+    /// the table answers all the same.
     private func isAboutTheItem(_ error: RemoteError) async throws -> Bool {
-        guard error.retryAfter == nil else { return false }
-        return switch error.code {
+        switch error.code {
         case .throttled, .unauthorized, .notFound: false
-        case _ where error.isOfConnection: try await confirms()
+        case _ where error.isPerhapsOfAll: try await confirms()
         default: true
         }
     }
@@ -232,6 +248,9 @@ extension PullRunner {
 extension RemoteError {
     /// Whether the service was not reached, as far as can be told.
     var isOfConnection: Bool { code == .unreachable || code == .notTheService }
+
+    /// Whether other questions may be answered alike.
+    var isPerhapsOfAll: Bool { isOfConnection || retryAfter != nil }
 
     /// Why an item could not be had. What the server says of that may quote the row, and is left out: reasons are in log
     /// lines.

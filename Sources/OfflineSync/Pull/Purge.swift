@@ -135,6 +135,7 @@ struct Purge: Sendable {
         guard !marked.isEmpty || !setAside.isEmpty else { return }
         let names = Dictionary(marked.map { (OperationCoding.itemKey($0, table), $0) }) { _, last in last }
         let asked = Set(setAside.map { $0.folded(for: table.idComparison) })
+        let due = Set(try SetAsideStorage.dueIDs(of: table, all: true, &transaction))
         let ids = table.assignsIDs ? try serverIDs(&transaction) : [:]
         var rows: [(mark: String?, row: Record)] = []
         try transaction.forEach(query.selecting(table.systemProperties.columns.map(\.name))) { row in
@@ -151,7 +152,9 @@ struct Purge: Sendable {
                 continue
             }
             if let mark { try ConfigurationTable.removeRefetch(of: mark, in: table.name, &transaction) }
-            if !resetsDeltaTokens { try SetAsideStorage.remove([row.id], of: table, &transaction) }
+            // One that was set aside for good is another than what was here.
+            let mayBeAsItWas = !resetsDeltaTokens && row.id.stringValue.map(due.contains) ?? false
+            if mayBeAsItWas { try SetAsideStorage.remove([row.id], of: table, &transaction) }
         }
     }
 }

@@ -57,11 +57,9 @@ struct RowQuestions: Sendable {
 
     /// Takes in that a question was not answered.
     ///
-    /// - Throws: The error, when it says nothing about the question, or when to come again.
+    /// - Throws: The error, when it says nothing about the question.
     mutating func failed(_ ids: [RecordID], _ error: SyncError) throws -> Outcome {
-        guard let cause = error.cause as? RemoteError, cause.retryAfter == nil, codes.contains(cause.code) else {
-            throw error
-        }
+        guard let code = (error.cause as? RemoteError)?.code, codes.contains(code) else { throw error }
         failures += 1
         guard failures <= mostFailures else {
             let left = questions.reversed().reduce(ids, +)
@@ -98,7 +96,7 @@ extension PullRunner {
             }
         } catch let error as SyncError {
             let outcome = try questions.failed(ids, error)
-            if let cause = error.cause as? RemoteError, cause.isOfConnection {
+            if let cause = error.cause as? RemoteError, cause.isPerhapsOfAll {
                 guard try await confirms() else { throw error }
             }
             return outcome

@@ -106,7 +106,11 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 // What leaves is to come back as what it was.
-                try await prepareExchange()
+                do {
+                    try await prepareExchange()
+                } catch let error as SyncError where error.code == .damagedQueue {
+                    // This is the remedy.
+                }
                 return try await store.write { transaction in
                     if let declared, synced == nil, try OperationQueue.count(of: table, state: nil, &transaction) == 0 {
                         try declared.checkSynced("purged")

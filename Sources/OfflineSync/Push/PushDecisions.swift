@@ -11,6 +11,8 @@ struct PushDecisions: Sendable {
         var resolution: ConflictResolution<Record>
         /// Whether a policy has decided, without anybody being asked.
         var isAutomatic: Bool
+        /// Whether no code of the app's has seen what was decided about.
+        var isUnseen = false
     }
 
     /// Whether code of the app's own runs for each change that is sent.
@@ -67,6 +69,6 @@ struct PushDecisions: Sendable {
         guard let resolution = try await AppFailure.telling({ try await policy.resolution(of: error) }) else {
             return nil
         }
-        return Decision(resolution: resolution, isAutomatic: true)
+        return Decision(resolution: resolution, isAutomatic: true, isUnseen: !policy.asks)
     }
 }

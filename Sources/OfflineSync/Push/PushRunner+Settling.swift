@@ -37,8 +37,8 @@ extension PushRunner {
             // Whoever was asked may have settled it, or edited the item, instead of answering.
             return try await isOutOfDate(error, schema) ? false : notTaken(error)
         }
-        // What takes a change back is nobody's wish for what it says: no policy has it go over a row that nobody has seen.
-        let isNobodysWish = decision.isAutomatic && stored.isUndo && error.isHidden
+        // What takes a change back is nobody's wish for what it says: it goes over no row that nobody has seen because of a rule.
+        let isNobodysWish = decision.isUnseen && stored.isUndo && error.isHidden
         let resolution = isNobodysWish && decision.resolution.isKeepMine ? .takeServer : decision.resolution
         let changes = LocalChanges(
             table: table,

@@ -51,7 +51,8 @@ enum ConfigurationTable {
         case foldedID = 1_046
         /// The changes at which the last pushes have ended: see ``StumblingBlock``.
         case stumblingBlocks = 1_032
-        /// The column that the key names holds local ids of the table that the value names, by names of the server: see ``DeclaredReferences``.
+        /// The column that the key names, or the table's own id, holds local ids of the table that the value names, by names of the server:
+        /// see ``DeclaredReferences``.
         case reference = 1_043
         /// The table stays on the device: see ``LocalTables``.
         case localTable = 1_044

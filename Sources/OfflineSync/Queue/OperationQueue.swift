@@ -193,6 +193,11 @@ enum OperationQueue {
         try transaction.records(query(table).selecting([])).compactMap(\.id.int64Value)
     }
 
+    /// The ids of the items for which operations of a table wait, readable or not.
+    static func itemIDs(of table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> [String] {
+        try transaction.records(query(table).selecting(["itemId"])).compactMap { $0["itemId"]?.stringValue }
+    }
+
     /// The highest number in use, 0 when the queue is empty.
     static func highestNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
         try transaction.first(lastOperation)?.id.int64Value ?? 0

@@ -189,6 +189,7 @@ struct RemoteTableTests {
         #expect(try await table.read(table.query.ordered(by: "id", .descending)).map(\.id) == ids.reversed())
         #expect(try await table.read(table.query.limited(to: 10)).map(\.id) == Array(ids.prefix(10)))
         #expect(try await table.read(table.query.limited(to: 0)).isEmpty)
+        #expect(try await table.first(table.query.limited(to: 0)) == nil)
         for count in [2, 35] {
             #expect(try await table.read(table.query.skipping(count)).map(\.id) == Array(ids.dropFirst(count)))
         }
