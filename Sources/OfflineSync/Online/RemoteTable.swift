@@ -90,7 +90,7 @@ extension RemoteTable<Record> {
 
     /// The first row of a query; nil when there is none.
     public func first(_ query: Query) async throws -> Record? {
-        try await read(query.limited(to: min(query.limit ?? 1, 1))).first
+        try await read(query.limited(to: Swift.min(query.limit ?? 1, 1))).first
     }
 
     /// How many rows satisfy a query, whatever its limit and offset.
