@@ -57,7 +57,11 @@ extension SyncSession {
                     + " it has ended, not within a delegate or a policy."
             )
         }
-        guard let context, running.withLock({ $0.machine.isWorking(in: direction) }) else { throw ended(direction) }
+        guard let context, running.withLock({ $0.machine.isWorking(in: direction) }) else {
+            // The step that has ended it may be about to be told: the state says so before the wait does.
+            publishCurrent()
+            throw ended(direction)
+        }
         let changes = direction.contains(.upload) ? try await context.outstandingChanges() : nil
         let number = running.withLock { $0.newNumber() }
         try await withTaskCancellationHandler {

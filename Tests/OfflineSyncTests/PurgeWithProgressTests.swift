@@ -164,4 +164,31 @@ extension PurgeWithProgressTests {
         #expect(try await texts(context).isEmpty)
         #expect(try await context.setAsideRows().isEmpty)
     }
+
+    @Test("goes on naming a row that was set aside for good, though nothing tells what was here")
+    func setAsideWithoutVersion() async throws {
+        let (context, _) = try context()
+        page.value = PullPage(records: [Record(id: "a", ["text": "milk"])], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        page.value = PullPage(records: [], setAside: [SetAsideRow(id: "a", reason: "on purpose")])
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all, resettingDeltaTokens: false)
+        #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+    }
+
+    @Test("has no row come that is marked to be fetched, is what was here, and whose answer was cut off once")
+    func markedAndCutOff() async throws {
+        let (context, remote) = try context()
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        try await context.store.write { try ConfigurationTable.requestRefetch(of: "a", in: "TodoItem", &$0) }
+        try await context.purge(all, resettingDeltaTokens: false)
+        remote.beforeNextLookUp { throw RemoteError(.invalidResponse, "cut off, on purpose", status: 200) }
+        page.value = PullPage(records: [], cursor: "6000")
+        #expect(try await context.pull(all, queryID: "one").notFetched == 1)
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000)])
+        try await context.retrySetAsideRows()
+        #expect(try await texts(context).isEmpty)
+        #expect(try await context.setAsideRows().isEmpty)
+    }
 }

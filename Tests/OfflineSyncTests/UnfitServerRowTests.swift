@@ -212,8 +212,12 @@ struct UnfitServerRowTests {
         #expect(try await context.setAsideRows().map(\.id) == chosen)
     }
 
-    @Test("are not gone over by what takes a change back, whatever the policy", arguments: DatasyncDialect.allCases)
-    func givenUp(_ dialect: DatasyncDialect) async throws {
+    @Test(
+        "are not gone over by what takes a change back, unless the app's own code says so",
+        arguments: DatasyncDialect.allCases,
+        [false, true]
+    )
+    func givenUp(_ dialect: DatasyncDialect, isAsked: Bool) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             let laptop = world.laptop
@@ -222,11 +226,11 @@ struct UnfitServerRowTests {
             _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.revert("a")
             try world.emulator.seed([["id": "a", "text": "theirs", "due": "soon"]], in: "TodoItem")
-            laptop.context.conflictPolicy = .clientWins
+            laptop.context.conflictPolicy = isAsked ? .merge { _ in .keepMine } : .clientWins
             _ = try await laptop.context.push()
-            #expect(world.onServer() == ["a": "theirs"])
+            #expect(world.onServer() == ["a": isAsked ? "milk" : "theirs"])
             #expect(try await laptop.context.operations().isEmpty)
-            #expect(try await laptop.context.journal().map(\.decision) == [.tookServer])
+            #expect(try await laptop.context.journal().map(\.decision) == [isAsked ? .keptMine : .tookServer])
         }
     }
 }

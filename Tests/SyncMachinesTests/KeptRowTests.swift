@@ -253,4 +253,16 @@ struct KeptRowTests {
         #expect(item.receive(.shown(TestRow(content: "a", version: 1)), to: item.send()) == .again(.done))
         #expect(item.send(.done)?.request == .delete(version: 1))
     }
+
+    @Test("is none where an insert that was given up is deleted by decision, over a row that was not shown")
+    func decidedDeletionTakenBack() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.failed, to: item.send())
+        item.discard()
+        #expect(item.receive(.hidden, to: item.send(.done)) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        item.undoDelete()
+        #expect(item.row == nil && !item.machine.memory.staysWithoutRow)
+    }
 }

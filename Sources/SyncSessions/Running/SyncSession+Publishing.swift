@@ -50,6 +50,12 @@ extension SyncSession {
         var number: Int
     }
 
+    /// Tells what the session is at, if another thread has not done so yet.
+    func publishCurrent() {
+        let (status, error, version) = running.withLock { ($0.status(environment), $0.error, $0.version) }
+        publish(status, error, version)
+    }
+
     func publish(_ status: Status, _ error: RecordedError?, _ version: Int) {
         let (former, hasOtherError) = published.withLock { published in
             guard published.version < version else { return (status, false) }
@@ -62,7 +68,8 @@ extension SyncSession {
         if hasOtherError { registrar.willSet(self, keyPath: \.error) }
         // Another thread may have told of another step meanwhile: what is told in the end is what this one has replaced.
         let replaced = published.withLock { published -> (status: Status, error: Int?)? in
-            published.early[version] = status
+            // Another thread may have told of this very step.
+            if published.toldVersion < version { published.early[version] = status }
             let before = (published.status, published.error?.number)
             let isNews = published.version < version
             if isNews {
