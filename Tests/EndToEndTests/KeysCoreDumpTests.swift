@@ -20,8 +20,10 @@ struct KeysCoreDumpTests {
             )
         )
         let process = try await #require(Int(tool.firstLine().trimmingCharacters(in: .whitespacesAndNewlines)))
-        // This end opens when the tool waits at the other one.
-        let writer = try await Task.detached { try FileHandle(forWritingTo: pipe) }.value
+        // This end opens when the tool waits at the other one: on a thread of its own, as those of the pool are few.
+        let writer = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try FileHandle(forWritingTo: pipe) }) }
+        }
         let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
         let limit = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(limit.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(limit)")

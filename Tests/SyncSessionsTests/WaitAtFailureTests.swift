@@ -1,5 +1,4 @@
 import DatasyncEmulator
-import Foundation
 import Observation
 import OfflineSync
 import SyncContract
@@ -14,6 +13,8 @@ struct WaitAtFailureTests {
     /// What the session has said when the wait was over.
     private final class Seen: Sendable {
         let state = Mutex<SyncSession.State?>(nil)
+        /// An observer may be told more than once.
+        let hasBegun = Atomic(false)
     }
 
     @Test("ends when the session says that it has failed, and not before")
@@ -29,13 +30,14 @@ struct WaitAtFailureTests {
         withObservationTracking {
             _ = session.state
         } onChange: {
-            // The session has failed, and has not said so yet: who tells of it stands here until the wait has ended.
-            Task.detached {
+            guard !seen.hasBegun.exchange(true, ordering: .relaxed) else { return }
+            // The session has failed, and has not said so yet. The wait goes on in this very call as far as it goes without
+            // suspending: nothing here waits for another thread, of which there may be none.
+            Task.immediate {
                 let error = await #expect(throws: SyncError.self) { try await session.wait(for: .download) }
                 #expect(error?.code == .sessionEnded)
                 seen.state.withLock { $0 = session.state }
             }
-            while seen.state.withLock({ $0 == nil }) { Thread.sleep(forTimeInterval: 0) }
         }
         device.line.set(.status(400))
         while seen.state.withLock({ $0 == nil }) { try await nextTurn() }

@@ -109,7 +109,8 @@ extension SyncReading where Self: ~Copyable {
         let reading = ItemReading<Item>(table.definition)
         // Mostly the first row has an item; where none has, few reads find that out.
         var count = 1
-        while query.offset - offset < limit {
+        // A limit below 0 is for the store to refuse.
+        while query.offset - offset < limit || limit < 0 {
             query.limit = Swift.min(count, limit - (query.offset - offset))
             let records = try read(query)
             for record in records {

@@ -33,7 +33,16 @@ struct AggregateResults: Sendable {
 
     /// A result in its type.
     func value<Value: ColumnValue>(_ field: FieldValue, _ column: String, as type: Value.Type) throws -> Value {
-        guard let value = Value(fieldValue: field) else { throw unfit(column, "\(Value.self)") }
+        guard let value = Value(fieldValue: field) else {
+            if case .int64 = field, Value.self is any FixedWidthInteger.Type {
+                throw StoreError(
+                    .outOfRange,
+                    "What is computed of column '\(column)' of '\(table.name)' is beyond \(Value.self); ask for it with"
+                        + " aggregate(_:), which gives 64 bits."
+                )
+            }
+            throw unfit(column, "\(Value.self)")
+        }
         if case .decimal(let exact) = field, case .decimal(let rounded) = value.fieldValue,
             !exact.isNumericallyEqual(to: rounded)
         {
