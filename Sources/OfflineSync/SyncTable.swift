@@ -76,7 +76,13 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
     }
 
     /// The same: now, and after each commit of the app or of a sync that changes it.
-    public func observe(_ query: AggregateQuery) -> StoreObservation<[AggregateGroup]> { context.store.observe(query) }
+    public func observe(_ query: AggregateQuery) -> StoreObservation<[AggregateGroup]> {
+        let table = self
+        return context.store.observe(tables: query.readTables) {
+            try table.check(query.rows)
+            return try $0.aggregate(query)
+        }
+    }
 
     /// The items with a local change that waits, by id; every other item is `SyncState.synced`.
     ///

@@ -35,7 +35,21 @@ struct RecordQueryTests {
         var batches: [[RecordID]] = []
         for try await batch in todos.batches(of: 2) { batches.append(batch.map(\.id)) }
         #expect(batches == [["a", "b"], ["c"]])
-        await #expect(throws: StoreError.self) { try await todos.filtered(by: Column("text") == 1).read() }
+        let mistaken = todos.filtered(by: Column("text") == 1)
+        var refusals: [StoreError?] = []
+        refusals.append(await #expect(throws: StoreError.self) { try await mistaken.read() })
+        refusals.append(
+            await #expect(throws: StoreError.self) {
+                for try await batch in mistaken.batches(of: 2) { Issue.record("\(batch.count) rows of none") }
+            }
+        )
+        refusals.append(
+            await #expect(throws: StoreError.self) {
+                let counts = todos.observe(AggregateQuery(mistaken.source, [.count]))
+                for try await count in counts { Issue.record("a count of none: \(count)") }
+            }
+        )
+        #expect(refusals.map(\.?.code) == Array(repeating: .invalidQuery, count: 3))
     }
 
     @Test("transactions take them, and rows by the ids of others that were read")

@@ -59,4 +59,23 @@ struct SetAsideRetryTests {
         isUnavailable.isOn = false
         #expect(try await context.setAsideRows().map(\.itemID) == ["x"])
     }
+
+    @Test("are none of those that a pull names when a later page of it brings them", arguments: [false, true])
+    func broughtLater(isDeleted: Bool) async throws {
+        let remote = ScriptedRemote { request, _ in
+            guard request.position == .next("1") else {
+                return PullPage(
+                    records: [serverRow("a")],
+                    setAside: ["x", "y"].map { SetAsideRow(id: $0, reason: "on purpose") },
+                    next: .next("1")
+                )
+            }
+            let tombstone = Record(id: "x", ["version": "2", "deleted": true])
+            return PullPage(records: [isDeleted ? tombstone : serverRow("x")])
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let report = try await context.pull(Query("TodoItem"))
+        #expect(report.setAside.map(\.id) == ["y"])
+        #expect(try await context.setAsideRows().map(\.itemID) == ["y"])
+    }
 }

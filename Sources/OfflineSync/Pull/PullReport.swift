@@ -18,8 +18,9 @@ public struct PullReport: Sendable {
     /// where the row does not fit, it is in ``setAside``.
     public internal(set) var notFetched = 0
 
-    /// The rows that the server could not hand over to this pull, or that do not fit their table, and why. Their local
-    /// state stays as it is; ``SyncContext/setAsideRows()`` lists them from then on.
+    /// The rows that the server could not hand over to this pull, or that do not fit their table, and why; not those that a
+    /// later page of the same pull has brought. Their local state stays as it is; ``SyncContext/setAsideRows()`` lists them
+    /// from then on.
     ///
     /// They come with the pull that follows their next change, and are asked for again when the declaration of their table
     /// has changed, or by ``SyncContext/retrySetAsideRows()``.
@@ -60,6 +61,15 @@ public struct PullReport: Sendable {
         for row in other.setAside where setAsideRows.insert(Row(table: row.table, id: .string(row.id))).inserted {
             setAside.append(row)
         }
+    }
+
+    /// Takes note of rows that came and were not set aside: a pull may see one twice, and then as it fits.
+    mutating func came(_ ids: some Collection<RecordID>, of table: String) {
+        guard !setAsideRows.isEmpty else { return }
+        let came = Set(ids.lazy.map { Row(table: table, id: $0) }).intersection(setAsideRows)
+        guard !came.isEmpty else { return }
+        setAsideRows.subtract(came)
+        setAside.removeAll { came.contains(Row(table: $0.table, id: .string($0.id))) }
     }
 
     /// Names rows that were set aside; a pull may see one twice.

@@ -291,6 +291,7 @@ struct PullRunner {
         work.report.received += counts.received
         work.report.deleted += counts.deleted
         work.report.skip(counts.skipped, of: table.name)
+        work.report.came(fetched.page.records.lazy.map(\.id), of: table.name)
         work.report.setAside(setAside, of: table.name)
         work.bounds.count(counts.received + counts.deleted)
     }

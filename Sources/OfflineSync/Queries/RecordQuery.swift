@@ -80,7 +80,8 @@ extension RecordQuerying {
     /// The rows in batches of at most so many, for results larger than memory. See
     /// `SyncContextDataSource.batches(of:size:)`.
     public func batches(of size: Int) -> QueryBatches {
-        records.table.context.store.batches(of: records.source, size: size)
+        let (table, source) = (records.table, records.source)
+        return table.context.store.batches(of: source, size: size, checkedFor: table.definition)
     }
 
     /// Deletes the rows here, and with the next push on the server: all or nothing.

@@ -19,7 +19,12 @@ extension SyncContextDataSource {
     /// included, and ``StoreError/Code/invalidQuery`` for a size below 1 and a predicate that is too large with the
     /// condition for the place: it adds up to three levels. After an error it ends.
     public func batches(of query: Query, size: Int) -> QueryBatches {
-        QueryBatches(store: self, query: query, size: size)
+        QueryBatches(store: self, query: query, size: size, table: nil)
+    }
+
+    /// As ``batches(of:size:)``, refusing what no row of a table can satisfy.
+    package func batches(of query: Query, size: Int, checkedFor table: TableDefinition) -> QueryBatches {
+        QueryBatches(store: self, query: query, size: size, table: table)
     }
 }
 
@@ -28,6 +33,8 @@ public struct QueryBatches: AsyncSequence, Sendable {
     fileprivate let store: any SyncContextDataSource
     fileprivate let query: Query
     fileprivate let size: Int
+    /// The table whose columns have what the query compares them with.
+    fileprivate let table: TableDefinition?
 
     /// Begins with the first batch.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -53,6 +60,7 @@ public struct QueryBatches: AsyncSequence, Sendable {
             guard var query = next else { return nil }
             next = nil
             guard batches.size > 0 else { throw StoreError.invalidQuery("Batches need a size of 1 or more.") }
+            if let table = batches.table { try batches.query.checkKinds(for: table) }
             let remaining = query.limit
             query.limit = Swift.min(batches.size, remaining ?? batches.size)
             let batch = query

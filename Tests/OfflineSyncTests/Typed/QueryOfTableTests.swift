@@ -51,6 +51,17 @@ struct QueryOfTableTests {
         #expect(try await rows.next()?.isEmpty == true)
     }
 
+    @Test("a limit of 0 gives no first item, and one below 0 is refused")
+    func limits() async throws {
+        let (todos, context) = try await todos()
+        #expect(try await todos.first(todos.query.limited(to: 0)) == nil)
+        let error = await #expect(throws: StoreError.self) { try await todos.first(todos.query.limited(to: -1)) }
+        #expect(error?.code == .invalidQuery)
+        await #expect(throws: StoreError.self) {
+            try await context.read { try $0.first(todos.query.limited(to: -1), in: todos) }
+        }
+    }
+
     @Test("settings take files before the log")
     func settings() {
         let options = SyncOptions(attachments: AttachmentOptions(path: "photos")) { _ in }

@@ -151,6 +151,27 @@ struct TypedAggregateTests {
         }
     }
 
+    struct Step: SyncItem {
+        var id = ""
+        var rise: Int16
+    }
+
+    @Test("a sum that the property's type is too narrow for is out of its range, and there with 64 bits")
+    func narrow() async throws {
+        let table = try TableDefinition(Step.self)
+        let context = SyncContext(
+            store: MemoryStore(try StoreSchema([table])),
+            remote: UnavailableRemote.unreachable
+        )
+        let steps = try context.table(Step.self)
+        for _ in 0..<2 { try await steps.insert(Step(rise: 20_000)) }
+        let error = await #expect(throws: StoreError.self) { try await steps.sum(of: \.rise) }
+        #expect(error?.code == .outOfRange && error?.message.contains("'rise'") == true)
+        #expect(try await steps.max(of: \.rise) == 20_000)
+        let sums = try await steps.table.aggregate(AggregateQuery(steps.table.query, [.sum(of: "rise")]))
+        #expect(sums.first?.values == [40_000])
+    }
+
     @Test("there is an average where the sum has too many digits, or does not fit 64 bits", arguments: Kept.allCases)
     func averages(_ kept: Kept) async throws {
         try await with(kept) { context, invoices in

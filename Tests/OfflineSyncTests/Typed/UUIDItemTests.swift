@@ -51,6 +51,35 @@ struct UUIDItemTests {
         if let store = store as? EncryptedStore { await store.close() }
     }
 
+    struct Picture: SyncItem, Equatable {
+        var id = UUID()
+        var file: AttachmentID?
+    }
+
+    @Test("a file whose name is a UUID is found in whatever case a server wrote it", arguments: Kept.allCases)
+    func files(_ kept: Kept) async throws {
+        let table = try TableDefinition(Picture.self)
+        let store: any SyncContextDataSource =
+            switch kept {
+            case .inMemory: MemoryStore(try StoreSchema([table]))
+            case .encrypted: try await EncryptedStore.open(in: folder, [table])
+            }
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+        let pictures = try context.table(Picture.self)
+        let (name, plain) = (AttachmentID.make(), try #require(AttachmentID("Plain-1")))
+        let lower = try await pictures.insert(Picture(file: name))
+        let upper = UUID()
+        try await pictures.table.insert(["file": .string(name.text.uppercased())], id: upper.uuidString)
+        let other = try await pictures.insert(Picture(file: plain))
+        #expect(try await Set(pictures.where { $0.file == name }.read().map(\.id)) == [lower.id, upper])
+        #expect(try await pictures.where { $0.file != name }.read().map(\.id) == [other.id])
+        #expect(try await pictures.where { $0.file.isAny(of: [name, plain]) }.count() == 3)
+        // Another name is one text.
+        #expect(try await pictures.where { $0.file == AttachmentID("PLAIN-1") }.count() == 0)
+        #expect(try await pictures.where { $0.file == plain }.count() == 1)
+        if let store = store as? EncryptedStore { await store.close() }
+    }
+
     @Test("every call takes them, and they are stored as text in upper case", arguments: Kept.allCases)
     func calls(_ kept: Kept) async throws {
         try await with(kept) { context, brands, coupons in
