@@ -373,7 +373,7 @@ var testTargets: [Target] {
             dependencies: [
                 "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "QueryEvaluation",
                 "DatasyncEmulator", "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
-                "ChildProcesses",
+                "ChildProcesses", "FixedPorts",
             ],
             resources: [.copy("Fixtures")]
         ),

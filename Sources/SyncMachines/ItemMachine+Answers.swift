@@ -22,6 +22,13 @@ extension ItemMachine {
             sent.wasSentBefore = true
         }
         if answer.tellsOfRow { memory.forgetKept() }
+        if case .shown(let shown) = answer, shown.version == nil, sent.request != .lookUp,
+            !(shown.isDeleted && change?.kind == .delete)
+        {
+            // Sent on its ground, nothing could name the row that it is to go over. A look-up may show which one that is.
+            change?.hasUnknownOutcome = true
+            return (change?.editCounter == sent.editCounter ? .again(.notDone) : .waits, .none)
+        }
         switch answer {
         case .taken(let shown): return taken(shown, sent)
         case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent, row, comparison)
@@ -169,8 +176,8 @@ extension ItemMachine {
         _ sent: RequestUnderWay<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
-        guard let shown else {
-            // What it is now has to be looked up.
+        guard let shown, shown.version != nil else {
+            // What it is now has to be looked up: nothing could name the tombstone that is to be brought back.
             change?.hasUnknownOutcome = true
             return (.again(.notDone), .none)
         }
@@ -220,6 +227,14 @@ extension ItemMachine {
         }
         let isBase =
             waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
+        if isBase, sent.request.entry?.version == shown.version {
+            // It is not the row that was in the way: the server will not do this to it.
+            withdraw(sent)
+            waiting = change ?? waiting
+            // Where the row is as it is to be, there is nothing that could be refused.
+            guard waiting.kind != .delete, !waiting.isUndo, waiting.sent.isEmpty, let row, comparison.agrees(row, shown)
+            else { return refused(sent) }
+        }
         // What was sent may still be carried out on this very row: nothing ends before it cannot.
         let mayChange = waiting.sent.contains { !$0.isDead(given: shown) }
         if isBase, sent.request == .lookUp, mayChange { return (.again(.done), .none) }
@@ -258,11 +273,6 @@ extension ItemMachine {
         if waiting.baseVersion == nil, let base = waiting.base, comparison.isBase(base, shown) {
             // It was asked for because versions may have been used again, and is the base still.
             return goOver(shown)
-        }
-        if isBase, sent.request.entry?.version == shown.version {
-            // It is not the row that was in the way: the server will not do this to it.
-            withdraw(sent)
-            return refused(sent)
         }
         if waiting.isForced { return goOver(shown) }
         let base = waiting.base.flatMap { $0.isDeleted ? nil : $0 }
@@ -345,6 +355,13 @@ extension ItemMachine {
         if isBase, !sent.request.brings {
             change?.sent.removeAll { $0.isDead(given: shown) }
             return (.again(.done), .none)
+        }
+        if let version = shown.version, version == waiting.baseVersion, version == sent.request.entry?.version,
+            waiting.base?.isDeleted == true, waiting.base?.contradicts(shown) != true, !sent.request.isDeletion
+        {
+            // It is not the deletion that was in the way: the server will not do this to it.
+            withdraw(sent)
+            return refused(sent)
         }
         let isOverTombstone = waiting.restores && waiting.base?.isDeleted == true && waiting.baseVersion != nil
         let wasDeletedHere =

@@ -48,7 +48,8 @@ extension ItemMachine {
                 waiting.asksForRow = false
             }
             waiting.rebase(onto: shown)
-            waiting.isForced = shown.version == nil
+            // A live row that no version names is looked up first, and known by its content.
+            waiting.isForced = shown.version == nil && shown.isDeleted
             if waiting.kind != .delete { waiting.kind = .update }
             waiting.restores = shown.isDeleted && waiting.kind == .update
             change = waiting

@@ -26,6 +26,19 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
+    /// Whether it deletes, and does nothing else.
+    var isDeletion: Bool {
+        if case .delete = self { true } else { false }
+    }
+
+    /// Whether it asks for a row, or is a step before the change itself: the answer says nothing of what that will meet.
+    package var comesBeforeTheChange: Bool {
+        switch self {
+        case .lookUp, .fillTombstone: true
+        case .insert, .update, .delete, .tombstone: false
+        }
+    }
+
     /// Whether it brings a deleted row back, or is a step to that.
     var brings: Bool {
         switch self {

@@ -1,4 +1,6 @@
+import DatasyncEmulator
 import DatasyncHTTP
+import FixedPorts
 import Foundation
 import HTTPTransport
 import RemoteContract
@@ -284,7 +286,10 @@ struct HostileServerTests {
 
     @Test("a refused connection names host and port, and nothing else of the address")
     func refusedConnection() async throws {
-        let port = try ScriptedServer { _ in [] }.port
+        // A port that nobody else gets.
+        let server = EmulatorServer(EmulatorConfiguration(tables: []))
+        let port = try #require(try await server.startOnFixedPort().port)
+        await server.stop()
         let url = try #require(URL(string: "http://localhost:\(port)"))
         let remote = try DatasyncRemote(baseURL: url, dialect: .datasync)
         let error = try #require(

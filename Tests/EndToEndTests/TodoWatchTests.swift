@@ -26,10 +26,10 @@ struct TodoWatchTests {
                 try await Device.make("one", in: folder, server: emulator.url, protocolNumber: protocolNumber),
                 try await Device.make("two", in: folder, server: emulator.url, protocolNumber: protocolNumber)
             )
-            let (first, second) = (try watch(one, ["--json"]), try watch(two))
+            let (first, second) = (try watch(one, ["--json"]), try watch(two, ["--json"]))
             try first.type("add Buy milk\n")
             _ = await first.output(contains: "\"action\":\"add\"")
-            _ = await second.output(contains: "\nconnected")
+            _ = await second.output(contains: "\"connection\":\"connected\"")
             try first.type("suspend\n")
             _ = await first.output(contains: "\"state\":\"suspended\"")
             try first.type("add Eggs\n")

@@ -17,6 +17,8 @@ private final class VirtualTime: Sendable {
     }
 
     private let state = Mutex(State())
+    /// How many writes have ended.
+    let ended = Atomic(0)
 
     var now: Int64 { state.withLock(\.now) }
     var waiters: Int { state.withLock { $0.waiting.count } }
@@ -100,7 +102,10 @@ struct LateCommitPullTests {
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<500 {
-                group.addTask { try await write(number, to: emulator, dialect) }
+                group.addTask {
+                    defer { time.ended.add(1, ordering: .relaxed) }
+                    try await write(number, to: emulator, dialect)
+                }
                 guard number % 5 == 4 else { continue }
                 // What was begun has a stamp before the next page is read, or gets one while it is.
                 for _ in 0..<3 { await Task.yield() }
@@ -110,11 +115,12 @@ struct LateCommitPullTests {
                 }
                 try await context.table("TodoItem").pull(queryID: "all")
             }
-            while time.waiters > 0 || !group.isEmpty {
+            while time.ended.load(ordering: .relaxed) < 500 {
                 time.pass(milliseconds: 500)
+                try Task.checkCancellation()
                 await Task.yield()
-                if time.waiters == 0, try await group.next() == nil { break }
             }
+            try await group.waitForAll()
         }
         time.pass(milliseconds: 1_000)
         try await context.table("TodoItem").pull(queryID: "all")

@@ -5,6 +5,7 @@ import Foundation
 import OfflineSync
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("A change at which pushes end again and again")
@@ -71,6 +72,83 @@ struct StumblingBlockTests {
             #expect(try await context.push().pushed == 1)
             #expect(world.onServer() == ["a": "mine", "c": "bread"])
         }
+    }
+
+    @Test(
+        "is laid aside in the end where its row can be looked up, and holds nothing up meanwhile",
+        arguments: [404, 410]
+    )
+    func lookedUp(_ status: Int) async throws {
+        try await world(.html(status, "<h1>Status code \(status)</h1>")) { world in
+            let (context, table) = (world.laptop.context, world.laptop.table)
+            for _ in 0..<2 {
+                #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+            }
+            #expect(try await context.push().pushed == 2)
+            for number in 0..<6 {
+                try await table.insert(["text": "later"], id: "later\(number)")
+                #expect(try await context.push().pushed == 1)
+            }
+            #expect(try await context.operationErrors().map(\.itemID) == ["a"])
+            #expect(try await context.status().failed == 1)
+            world.emulator.clearFaults()
+            #expect(try await context.retryRefused() == 1)
+            #expect(try await context.push().pushed == 1)
+            #expect(world.onServer()["a"] == "mine")
+        }
+    }
+
+    @Test("and that was looked up before lays nothing aside for one who may not write", arguments: [false, true])
+    func readOnlyAfterLookUp(assignsIDs: Bool) async throws {
+        let definition = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: assignsIDs)
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let context = SyncContext(store: try makeStore(definition), remote: remote)
+        let table = try context.table("TodoItem")
+        try await table.insert(["text": "first"])
+        emulator.inject(.respond(EmulatorResponse(500), times: 1) { $0.method == "POST" })
+        _ = try await context.push()
+        for text in ["second", "third"] { try await table.insert(["text": .string(text)]) }
+        emulator.inject(.respond(EmulatorResponse(403), times: 999) { $0.method == "POST" })
+        for _ in 0..<4 {
+            #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+            #expect(try await context.status().failed == 0)
+        }
+        emulator.clearFaults()
+        #expect(try await context.push().pushed == 3)
+        let texts = emulator.rows(in: "TodoItem").compactMap { $0["text"]?.string }
+        #expect(texts.sorted() == ["first", "second", "third"])
+    }
+
+    @Test("that a server may have stored under an id of its own is not sent twice to find out")
+    func storedUnderItsOwnID() async throws {
+        let definition = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let context = SyncContext(store: try makeStore(definition), remote: remote)
+        try await context.table("TodoItem").insert(["text": "blocked"])
+        let posts = Atomic(0)
+        emulator.inject(
+            .respond(Self.page, times: 999) { request in
+                guard request.method == "POST" else { return false }
+                posts.add(1, ordering: .relaxed)
+                return true
+            }
+        )
+        for number in 1...2 {
+            #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+            #expect(posts.load(ordering: .relaxed) == number)
+        }
+        #expect(try await context.push().failures.count == 1)
+        #expect(posts.load(ordering: .relaxed) == 3)
     }
 
     @Test("counts for nothing while the table does not answer either", arguments: [EmulatorResponse(401), page])

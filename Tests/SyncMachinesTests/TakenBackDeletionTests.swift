@@ -62,6 +62,7 @@ struct TakenBackDeletionTests {
         #expect(item.receive(.taken(nil), to: item.send(.done)) == .done)
         try item.insert("b")
         let theirs = TestRow(content: "theirs")
+        #expect(item.receive(.shown(theirs), to: item.send()) == .again(.notDone))
         #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
         item.apply(item.machine.keepMine(.row(theirs)))
         try item.delete()

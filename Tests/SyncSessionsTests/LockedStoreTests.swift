@@ -127,6 +127,8 @@ struct LockedStoreTests {
         await store.lock()
         device.session.serverWasReset()
         try await whileSo { device.session.running.withLock({ $0.unstored.isEmpty }) }
+        // The reset stays where it is until it was seen.
+        device.line.set(.held)
         try await store.unlock(key: .testKey())
         try await whileSo { try await device.context.resetStage() == .none }
         await device.session.close()

@@ -34,9 +34,9 @@ struct OtherPullsTests {
         device.session.start(keeping: [device.table])
         await device.backsOff()
         device.session.start(keeping: [try device.context.table("Note")])
-        while device.session.running.withLock({ $0.machine.phase == .loading }) { try await nextTurn() }
+        // The start has said that it is active, and the step behind the loading says what there is to wait for.
+        await device.backsOff()
         #expect(device.session.error != nil)
-        if case .backingOff = device.session.state {} else { Issue.record("\(device.session.state)") }
         await device.session.close()
     }
 

@@ -401,6 +401,7 @@ struct PullFailureTests {
         device.line.set { $0.query.contains("top=0") ? busy : .unreachable }
         device.session.start(keeping: [device.table])
         await device.clock.sleeperComes { $0 == .seconds(900) }
+        while device.session.error == nil { try await nextTurn() }
         await device.session.workEnds()
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
         await device.session.close()

@@ -82,7 +82,9 @@ struct PullFirstTests {
             for await _ in device.session.progress(for: .upload, mode: .forCurrentlyOutstandingWork) {}
         }
         await device.line.requestsReach(before + 1)
-        while device.session.running.withLock({ $0.watchers.isEmpty }) { try await nextTurn() }
+        while device.session.running.withLock({ $0.watchers.isEmpty || $0.machine.waits.count < 2 }) {
+            try await nextTurn()
+        }
         if isSent {
             _ = try await device.context.push()
         } else {

@@ -20,7 +20,7 @@ extension DatasyncRemote {
             let restored = try await step { try await written(record, in: table, over: version, by: response) }
             // A tombstone that was written anew with the content: nobody has seen another one.
             guard table.isChanged(by: record, restored) else { return restored }
-            if version != nil { change.ifMatch = restored.version }
+            if version != nil { change.ifMatch = restored.version ?? version }
             return try await afterChange { try await write(change, of: record, in: table) }
         }
         let response = try await exchange(change)

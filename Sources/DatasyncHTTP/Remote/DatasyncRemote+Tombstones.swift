@@ -17,7 +17,7 @@ extension DatasyncRemote {
             let created = try await step {
                 try await create(record, in: table, by: try wire.insertTombstone(record, into: table))
             }
-            return try await afterChange { try await tombstone(of: created, in: table) }
+            return try await afterChange { try await tombstone(of: created, in: table, over: nil) }
         }
         let response = try await exchange(try wire.updateTombstone(record, in: table, version: version))
         let isHidden = response.mapping == .gone || wire.hidesDeletedRows && response.mapping == .failure(.notFound)
@@ -27,7 +27,7 @@ extension DatasyncRemote {
                     ? try await restoreHidden(record, in: table, version: version, after: response)
                     : try await written(record, in: table, over: version, by: response)
             }
-            return try await afterChange { try await tombstone(of: row, in: table) }
+            return try await afterChange { try await tombstone(of: row, in: table, over: version) }
         }
     }
 
@@ -50,13 +50,14 @@ extension DatasyncRemote {
         }
     }
 
-    /// Deletes a row that was written just now, unless it is deleted.
+    /// Deletes a row that was written just now, unless it is deleted. Where the answer named no version the one before stands for
+    /// it, so that it can be no later row of others.
     ///
     /// - Throws: The conflict with whoever changed it meanwhile.
-    private func tombstone(of row: Record, in table: TableDefinition) async throws -> Record? {
+    private func tombstone(of row: Record, in table: TableDefinition, over version: String?) async throws -> Record? {
         guard !row.isDeleted else { return row }
         let id = try row.serverID(in: table)
-        let deletion = try await deletion(of: id, from: table, version: row.version)
+        let deletion = try await deletion(of: id, from: table, version: row.version ?? version)
         guard deletion.answer != .confirmed, let found = try await rowInTheWay(id, in: table, of: nil) else {
             return deletion.tombstone
         }

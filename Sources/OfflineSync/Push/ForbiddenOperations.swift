@@ -13,6 +13,7 @@ struct ForbiddenOperations {
     ///
     /// - Returns: The earlier answers that are to be recorded now as well; nil when this one is not to be recorded either.
     mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {
+        let isLookUp = inFlight.outgoing?.request == .lookUp
         switch answer.answer {
         // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
         case .refused where inFlight.operation.isUndo: return []
@@ -22,6 +23,8 @@ struct ForbiddenOperations {
         // Not sent, or not answered by the service.
         case .refused where answer.error?.status == nil: return []
         case .aborted, .wouldShowTombstone: return []
+        // That a row can be looked up does not say that it may be changed.
+        case .taken where isLookUp, .shown where isLookUp, .absent where isLookUp, .unfit where isLookUp: return []
         case .taken, .shown, .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .failed:
             hasOtherAnswers = true
             defer { held = [] }

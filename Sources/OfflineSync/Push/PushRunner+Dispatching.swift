@@ -255,7 +255,7 @@ extension PushRunner {
     /// Takes an answer in. What fails in that ends the push, and no other answer is lost by it.
     ///
     /// - Returns: Whether the server has taken the operation.
-    private func take(
+    func take(
         _ answer: Result<PushAnswer, any Error>,
         of inFlight: InFlightOperation,
         _ schema: StoreSchema

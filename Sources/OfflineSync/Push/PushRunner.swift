@@ -264,7 +264,7 @@ struct PushRunner {
                 return false
             }
         }
-        let isTaken = try await process(try await sender.send(next), of: next, schema)
+        let isTaken = await take(.success(try await sender.send(next)), of: next, schema)
         // What was prepared behind a row that is made anew names it by the id that it had.
         return isTaken && !(inFlight.outgoing?.serverID != nil && next.outgoing?.serverID == nil)
     }

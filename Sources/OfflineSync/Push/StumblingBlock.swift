@@ -100,13 +100,14 @@ extension RequestSender {
             {
                 return PushAnswer(.aborted(provesNothingWasDone: false), error, abort: SyncError(aborting: error))
             }
-            block.passed(inFlight.operation)
+            if inFlight.outgoing?.request.comesBeforeTheChange != true { block.passed(inFlight.operation) }
             return answer
         }
         guard block.isBlocked(by: inFlight.operation), try await confirmed.answers(inFlight.table, at: remote) else {
             return answer
         }
-        let second = try await sendingAgain()
+        // What a server may have stored under an id of its own is not sent twice: that would be two rows.
+        let second = inFlight.mayBeStoredTwice ? answer : try await sendingAgain()
         guard second.mayBeAboutTheChange, let error = second.error else {
             if second.abort == nil { block.passed(inFlight.operation) }
             return second
@@ -125,6 +126,12 @@ extension PushAnswer {
 }
 
 extension InFlightOperation {
+    /// Whether it makes a row each time that it is sent.
+    fileprivate var mayBeStoredTwice: Bool {
+        guard case .insert? = outgoing?.request else { return false }
+        return table.assignsIDs
+    }
+
     /// Whether an answer is a failure that leaves the outcome open, and the last one for now.
     fileprivate func isLaidAside(after answer: PushAnswer) -> Bool {
         guard case .failed = answer.answer else { return false }
