@@ -202,6 +202,50 @@ struct RestoreTests {
         #expect(isTombstone ? left.isDeleted : left["text"] == "theirs", "\(left)")
     }
 
+    /// Nothing that may arrive late goes over what others have written since.
+    @Test(
+        "a step that is answered without a version leaves the next one bound to the version before",
+        arguments: [(EmulatedService.node, false), (.node4, true)]
+    )
+    func unnamedStep(_ service: EmulatedService, isDeletedAgain: Bool) async throws {
+        let emulator = service.emulator()
+        let plain = try service.remote(emulator)
+        let row = try await plain.insert(Record(id: "a1", ["text": "deleted", "whole": 1]), into: Self.table)
+        try await plain.delete("a1", from: Self.table, version: row.version)
+        let tombstone = try #require(try await plain.record("a1", in: Self.table))
+        let isUnbound = Mutex(false)
+        let isFirst = Mutex(true)
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: service.dialect,
+            transport: EmulatorTransport(emulator) { request, emulator in
+                if ["PATCH", "DELETE"].contains(request.method), request.headers["If-Match"] == nil {
+                    isUnbound.withLock { $0 = true }
+                }
+                var answer = try await emulator.handle(request)
+                guard request.method == "POST", answer.status < 300 else { return answer }
+                answer.headers["ETag"] = nil
+                var body = try #require(try JSONSerialization.jsonObject(with: answer.body) as? [String: Any])
+                body["version"] = nil
+                answer.body = try JSONSerialization.data(withJSONObject: body)
+                if isFirst.withLock({ exchange(&$0, with: false) }) {
+                    let theirs = Record(id: "a1", ["text": "theirs", "whole": 2])
+                    _ = try await plain.update(theirs, in: Self.table, version: nil, restoring: false)
+                }
+                return answer
+            }
+        )
+        let error = await #expect(throws: RemoteError.self) {
+            if isDeletedAgain {
+                _ = try await remote.writeTombstone(tombstone, in: Self.table, version: tombstone.version)
+            } else {
+                _ = try await remote.update(Self.mine, in: Self.table, version: tombstone.version, restoring: true)
+            }
+        }
+        #expect(error?.code == .conflict && !isFirst.withLock { $0 } && !isUnbound.withLock { $0 }, "\(error as Any)")
+        #expect(try await plain.record("a1", in: Self.table)?["text"] == "theirs")
+    }
+
     @Test("a row of nulls brings back a row of nulls", arguments: EmulatedService.allCases)
     func nulls(_ service: EmulatedService) async throws {
         try await deleted(service) { remote, tombstone, _ in
