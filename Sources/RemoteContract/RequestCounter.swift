@@ -41,6 +41,11 @@ public final class RequestCounter: Sendable {
         try await $current.withValue(nil, operation: work)
     }
 
+    /// The same for work that begins tasks and waits for none.
+    package static func beginningOutside<Value>(_ work: () throws -> Value) rethrows -> Value {
+        try $current.withValue(nil, operation: work)
+    }
+
     /// Runs work whose requests are counted here, and no longer where they were counted before.
     package func counting<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         try await Self.$current.withValue(self, operation: work)

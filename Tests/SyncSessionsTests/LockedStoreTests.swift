@@ -46,6 +46,37 @@ struct LockedStoreTests {
         await device.session.close()
     }
 
+    @Test("is not suspended in what was resumed meanwhile, also where one sync is the first thing that is done")
+    func resumedBeforeAStart() async throws {
+        try await device.context.storeSuspension(SyncDirection.both.stored)
+        try await device.add("milk")
+        await store.lock()
+        device.session.resume()
+        while device.session.running.withLock({ $0.unstored.isEmpty }) { try await nextTurn() }
+        try await store.unlock(key: .testKey())
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        #expect(emulator.texts() == ["milk"] && device.session.error == nil)
+        await device.session.close()
+    }
+
+    @Test("and that has failed goes on saying why")
+    func failed() async throws {
+        device.line.set(.status(400))
+        device.session.start(keeping: [device.table])
+        await device.state { $0 == .failed }
+        while device.session.error == nil { try await nextTurn() }
+        await store.lock()
+        device.session.suspend(.upload)
+        while device.session.running.withLock({ $0.unstored.isEmpty }) { try await nextTurn() }
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        try await store.unlock(key: .testKey())
+        device.session.resume(.upload)
+        while device.session.running.withLock({ !$0.unstored.isEmpty }) { try await nextTurn() }
+        await device.session.running.withLock { $0.storing }?.value
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        await device.session.close()
+    }
+
     @Test("has no error any more when what could not be stored meanwhile is stored")
     func storedSince() async throws {
         var options = SessionOptions()

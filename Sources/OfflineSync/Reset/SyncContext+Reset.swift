@@ -15,6 +15,10 @@ package struct FreshPull: Sendable {
     }
 }
 
+/// Another session over the same store, or one sync, has brought everything anew: to do it again would give up what was changed
+/// since.
+package struct ResetDoneMeanwhile: Error {}
+
 // A server that has lost its history: everything is brought anew, beside the rows that are here, and takes their place in one
 // transaction. Whatever ends the process in between leaves what was, or what is new.
 extension SyncContext {
@@ -62,13 +66,25 @@ extension SyncContext {
     }
 
     /// Remembers that nothing of it is left to be done, or that it will not be done: what was stays.
-    package func endReset() async throws {
+    ///
+    /// - Parameter seen: The stage for which that was decided; nil to do it in any case.
+    /// - Throws: ``ResetDoneMeanwhile`` when somebody else has done it since.
+    package func endReset(since seen: ResetStage? = nil) async throws {
         try await coordination.pullGate.withTurn {
+            if let seen { try await checkNotDone(since: seen) }
             try await set { transaction in
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.none.store(&transaction)
                 return false
             }
+        }
+    }
+
+    /// Whether it is still to be done.
+    private func checkNotDone(since seen: ResetStage) async throws {
+        switch try await resetStage() {
+        case .none where seen.isOutstanding, .done where seen.isOutstanding || seen == .none: throw ResetDoneMeanwhile()
+        case .none, .wanted, .begun, .begunForAge, .done: break
         }
     }
 
@@ -102,20 +118,23 @@ extension SyncContext {
     /// - Parameters:
     ///   - pulls: What is brought. Bounds of their options do not count.
     ///   - discardsChanges: Whether changes that wait are given up, and kept in ``discardedChanges()``.
+    ///   - seen: The stage for which it was decided; nil to do it in any case.
     ///   - forAge: Whether the age of what was is the only reason, so that it may be given up.
     ///   - willBring: Is called with the index of each pull before it is made.
     ///   - complete: Is called when all is in place, before a purge that waits for it.
     /// - Returns: What became of the changes.
-    /// - Throws: As a pull.
+    /// - Throws: As a pull; ``ResetDoneMeanwhile`` when somebody else has done it since.
     package func reset(
         onto pulls: [FreshPull],
         discardsChanges: Bool,
+        since seen: ResetStage? = nil,
         forAge: Bool = false,
         willBring: (Int) -> Void = { _ in },
         complete: () async throws -> Void = {}
     ) async throws -> ResetReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
+            if let seen { try await checkNotDone(since: seen) }
             try await beginReset(onto: pulls, as: forAge ? .begunForAge : .begun)
             let whole = RequestCounter()
             do {

@@ -21,6 +21,8 @@ enum SessionEvent: Sendable, Hashable {
     case serverReset
     /// Everything was brought anew, after the app had said so often that the server has lost its history.
     case reset(asked: Int)
+    /// How long ago each pull was complete, as the store knows: others may have brought them.
+    case aged([Duration?])
     /// Bringing everything anew because of the age alone was given up: one of the pulls cannot end.
     case resetGivenUp
     /// Somebody wants these directions done now.

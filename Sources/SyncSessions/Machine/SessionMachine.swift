@@ -73,6 +73,9 @@ struct SessionMachine: Sendable, Hashable {
         case .reset(let asked):
             needsReset = resetsAsked > asked
             isResetMadeMeanwhile = true
+        case .aged(let ages):
+            guard let work, work.list == list else { break }
+            for (index, age) in zip(pulls.indices, ages) { pulls[index].completed = age.map { now - $0 } }
         case .resetGivenUp: isResetFutile = true
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)

@@ -19,8 +19,9 @@ extension SyncSession {
             running.pulling = DownloadProgress(pulls: pulls.count)
         }
         progressed()
+        let isBrought: Bool
         do {
-            try await reset(pulls, context, running.withLock { $0.options.resetMode }, isForAge: true) {
+            isBrought = try await reset(pulls, context, running.withLock { $0.options.resetMode }, isForAge: true) {
                 [weak self] progress in
                 self?.running.withLock { $0.pulling.report(progress) }
                 self?.answered()
@@ -32,12 +33,17 @@ extension SyncSession {
             failed(futile.pull, futile.cause)
             return
         }
-        for index in pulls.indices {
-            running.withLock { $0.pulling.finish() }
-            send(.pulled(index))
+        // Where nothing but the end was left, nothing was asked of the server: the pulls are still to be made.
+        if isBrought {
+            for index in pulls.indices {
+                running.withLock { $0.pulling.finish() }
+                send(.pulled(index))
+            }
+            send(.answered)
         }
-        send(.answered)
         send(.reset(asked: asked))
+        // What it has made a conflict is to be settled by a push.
+        if try await context.isPushDue(context.outstandingChanges()) { send(.changed) }
         try await reviewUploads()
         try await reviewProgress()
     }
@@ -51,7 +57,7 @@ extension SyncSession {
         isForAge: Bool
     ) async throws {
         do {
-            try await reset(pulls, context, options.resetMode, isForAge: isForAge) { _ in }
+            _ = try await reset(pulls, context, options.resetMode, isForAge: isForAge) { _ in }
         } catch is FutileReset {
             // The pull that fails says why.
         }
@@ -61,6 +67,7 @@ extension SyncSession {
     /// How often the app has said so far that the server has lost its history, when all of that is stored: also what could not
     /// be while the store was locked, be it said to a session that has ended.
     func resetsAsked(_ context: SyncContext) async throws -> Int {
+        storeWhatWaits(context)
         let (storing, asked) = running.withLock { ($0.storing, $0.machine.resetsAsked) }
         await storing?.value
         try await context.requestAnnouncedReset()
@@ -127,20 +134,45 @@ extension SyncSession {
         return try await context.resetStage() == .none
     }
 
+    /// Whether everything is here since it was decided to bring it anew because of its age: the machine knows of nothing that one
+    /// sync, or another session over the store, has brought, and is told.
+    func isResetNeedless(_ pulls: [SessionPull], _ context: SyncContext) async throws -> Bool {
+        guard !running.withLock({ $0.machine.needsReset }), try await context.resetStage() == .none else {
+            return false
+        }
+        let options = running.withLock { $0.options }
+        for pull in pulls where try await isTooOld(pull, context, options) { return false }
+        send(.aged(try await ages(of: pulls, context)))
+        return true
+    }
+
+    /// How long ago each pull was complete; nil for those that never were.
+    func ages(of pulls: [SessionPull], _ context: SyncContext) async throws -> [Duration?] {
+        var ages: [Duration?] = []
+        for pull in pulls {
+            let last = try await context.lastCompletePull(of: pull.source, pull.name)
+            ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
+        }
+        return ages
+    }
+
+    /// - Returns: Whether everything was brought: not where that was done before, and only the end was left, or somebody else has
+    ///   done it meanwhile.
     private func reset(
         _ pulls: [SessionPull],
         _ context: SyncContext,
         _ mode: ResetMode,
         isForAge: Bool,
         _ progress: @escaping @Sendable (SyncProgress) -> Void
-    ) async throws {
+    ) async throws -> Bool {
         let stage = try await context.resetStage()
         let report: ResetReport
+        var isBrought = true
         if case .done(let done) = stage {
-            report = done
+            (report, isBrought) = (done, false)
         } else {
             guard !mode.isManual else {
-                try await context.endReset()
+                do { try await context.endReset(since: stage) } catch is ResetDoneMeanwhile { return false }
                 throw SyncError(
                     .historyLost,
                     "The server has lost its history, or this device was away for too long; everything is as it was. Start the"
@@ -160,6 +192,7 @@ extension SyncSession {
                         return FreshPull(pull.source, queryID: pull.queryID, options: options)
                     },
                     discardsChanges: mode.discardsChanges,
+                    since: stage,
                     forAge: isForAge,
                     willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } },
                     complete: { [environment] in
@@ -168,6 +201,8 @@ extension SyncSession {
                         }
                     }
                 )
+            } catch is ResetDoneMeanwhile {
+                return false
             } catch  where isForAge && (error.isOfOnePull || error.mayBeOfOnePull) {
                 try await giveUpFutileReset(error, pulls, context)
                 throw error
@@ -176,6 +211,7 @@ extension SyncSession {
         if let after = mode.after { try await AppFailure.telling { try await after(context, report) } }
         // Who suspends the session meanwhile must not have the hook called again that has returned.
         try await uncancelled { try await context.finishReset() }
+        return isBrought
     }
 
     /// Gives up what cannot end, and is done for nothing but the age of what was, because one of its pulls fails on its own: where

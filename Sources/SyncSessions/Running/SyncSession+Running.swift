@@ -5,6 +5,7 @@ internal import Foundation
 #endif
 
 internal import OfflineSync
+internal import RemoteContract
 internal import Synchronization
 internal import SyncContract
 
@@ -28,6 +29,7 @@ extension SyncSession {
             case .suspended, .resumed:
                 // What keeps changes from being sent is told as long as they are to be.
                 let isOfPush = running.machine.failsBecauseOfPush
+                guard running.machine.phase != .failed else { break }
                 if isOfPush != wasOfPush, running.machine.hold == nil { running.set(running.lastingError) }
             default: break
             }
@@ -88,23 +90,31 @@ extension SyncSession {
         let pulls = running.pulls
         // It may be begun within a push of the app's own, which does not wait for it.
         running.workTask = SerialGate.withoutTurns {
-            Task {
-                var (failure, error) = await perform(work, pulls, context)
-                // The app has said so meanwhile: what comes next begins with that.
-                let isSaid = self.running.withLock { $0.machine.needsReset }
-                if failure == .historyLost, isSaid, !work.resets { failure = .cancelled }
-                var isGone = false
-                send(.ended(failure, random: environment.random())) { running in
-                    // Why a session has failed stays told, and what cannot be done of another list says nothing of this one.
-                    let isMeant = failure != .permanent || work.list == running.machine.list
-                    if failure != .cancelled, running.machine.phase != .failed, isMeant {
-                        running.set(error ?? running.lastingError)
-                    }
-                    isGone = running.isGone(failure, error)
+            RequestCounter.beginningOutside { workTask(work, pulls, context) }
+        }
+    }
+
+    private func workTask(
+        _ work: SessionMachine.Work,
+        _ pulls: [SessionPull],
+        _ context: SyncContext
+    ) -> Task<Void, Never> {
+        Task {
+            var (failure, error) = await perform(work, pulls, context)
+            // The app has said so meanwhile: what comes next begins with that.
+            let isSaid = self.running.withLock { $0.machine.needsReset }
+            if failure == .historyLost, isSaid, !work.resets { failure = .cancelled }
+            var isGone = false
+            send(.ended(failure, random: environment.random())) { running in
+                // Why a session has failed stays told, and what cannot be done of another list says nothing of this one.
+                let isMeant = failure != .permanent || work.list == running.machine.list
+                if failure != .cancelled, running.machine.phase != .failed, isMeant {
+                    running.set(error ?? running.lastingError)
                 }
-                if isGone { send(.obstacleGone) }
-                if self.running.withLock({ work.list != $0.machine.list }) { reviewDownload() }
+                isGone = running.isGone(failure, error)
             }
+            if isGone { send(.obstacleGone) }
+            if self.running.withLock({ work.list != $0.machine.list }) { reviewDownload() }
         }
     }
 
@@ -149,11 +159,7 @@ extension SyncSession {
             let needsReset = try await context.resetStage() != .none
             let changes = try await context.outstandingChanges()
             let hasChanges = try await context.isPushDue(changes)
-            var ages: [Duration?] = []
-            for pull in pulls {
-                let last = try await context.lastCompletePull(of: pull.source, pull.name)
-                ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
-            }
+            let ages = try await ages(of: pulls, context)
             guard running.withLock({ $0.loads == number }) else { return }
             send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) { running in
                 guard running.machine.phase == .loading else { return }

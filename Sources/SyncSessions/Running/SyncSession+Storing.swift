@@ -36,7 +36,8 @@ extension SyncSession {
                     if !error.isOfLockedStore { left.removeFirst() }
                     let unstored = error.isOfLockedStore ? exchange(&left, with: []) : []
                     self.send(.woken) { running in
-                        running.set(error)
+                        // Why it has failed stays told.
+                        if running.machine.phase != .failed { running.set(error) }
                         running.unstored = unstored + running.unstored
                     }
                 }

@@ -35,6 +35,7 @@ extension SyncSession {
         _ context: SyncContext
     ) async throws {
         guard !work.resets else {
+            guard try await !isResetNeedless(pulls, context) else { return }
             if try await isResetByTime(context) {
                 guard try await areAnswered(pulls, context) else { return }
             }
