@@ -76,7 +76,10 @@ extension SyncSession {
                     return false
                 }
                 guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
-                send(.wait(number, direction, needsUpload: changes.map { $0.count > 0 } ?? false))
+                let needsUpload = changes.map { $0.count > 0 } ?? false
+                send(.wait(number, direction, needsUpload: needsUpload))
+                // What was answered since that look was told to nobody who waits for it.
+                if needsUpload { Task { await reviewAnswers() } }
             }
         } onCancel: {
             let waiter = running.withLock { running in

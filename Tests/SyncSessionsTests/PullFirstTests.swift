@@ -97,6 +97,26 @@ struct PullFirstTests {
         await device.session.close()
     }
 
+    @Test("and fail for long: what is given up as somebody begins to wait for it is told to that one")
+    func givenUpBefore() async throws {
+        let store = InterruptedReads(try StoreSchema([todoTable, noteTable]))
+        let device = try SessionDevice(emulator, store)
+        device.session.start(keeping: [SessionPull(device.table, options: PullOptions(order: .pullFirst))])
+        try await device.session.wait(for: .both)
+        device.line.set { $0.method == "GET" ? .status(500) : .answered }
+        device.session.sync(.download)
+        await device.backsOff()
+        try await device.add("milk")
+        // Behind the look for what there is to wait for.
+        store.interrupt {
+            try await device.context.discard(try #require(try await device.context.operations().first))
+            return true
+        }
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts().isEmpty)
+        await device.session.close()
+    }
+
     @Test("are made before anything is sent in one sync, too, wholly where there is time")
     func background() async throws {
         let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))

@@ -94,7 +94,7 @@ extension SyncSession {
             if try await context.isPushDue(changes) { report = try await context.pushTellingApp() }
         } catch {
             running.withLock { $0.isPushing = false }
-            await reviewUnfinishedPush()
+            await reviewAnswers()
             guard let error = error as? SyncError, error.isOfForbiddenChanges else { throw error }
             return pushFailed(error)
         }
@@ -130,8 +130,8 @@ extension SyncSession {
         }
     }
 
-    /// Tells what was answered of a push that has ended early.
-    private func reviewUnfinishedPush() async {
+    /// Tells what was answered, be it by a push that has ended early, or before somebody waited for it.
+    func reviewAnswers() async {
         do {
             try await reviewUploads()
             try await reviewProgress()
