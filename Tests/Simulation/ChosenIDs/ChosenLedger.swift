@@ -19,8 +19,8 @@ final class ChosenLedger {
         var isGivenUp = false
         /// Whether this is a deletion that nobody has asked for, but the way to take back what was given up.
         var isCompensation = false
-        /// Whether this is a deletion that was decided on of a row that was shown as deleted: nothing is sent, and who has
-        /// brought the row back since was not to be gone over.
+        /// Whether this is a deletion that was decided on of a row that was shown as deleted, or as gone: nothing is sent, and who
+        /// has brought the row back, or made it anew, was not to be gone over.
         var metTombstone = false
         /// How many changes the server had when it was made.
         let sequence: Int
@@ -121,6 +121,9 @@ final class ChosenLedger {
     func decide(_ mine: String, overNothingOf origin: String, by device: Int) {
         guard let deletion = history[origin]?.last(where: { $0.token.hasPrefix("†") })?.token else { return }
         decisions[device, default: [:]][mine, default: []].insert(deletion)
+        // What somebody else has made anew since has another id, and is another row for this user.
+        guard let anew = history[origin]?.last.flatMap({ edits[$0.token] }), !anew.isDeletion else { return }
+        if anew.place.device != device, edits[mine]?.isDeletion == true { edits[mine]?.metTombstone = true }
     }
 
     func deletion(at place: Place) -> String? { deletions[place] }
