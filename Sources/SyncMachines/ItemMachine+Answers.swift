@@ -23,9 +23,11 @@ extension ItemMachine {
         }
         if answer.tellsOfRow { memory.forgetKept() }
         if case .shown(let shown) = answer, shown.version == nil, sent.request != .lookUp,
-            !(shown.isDeleted && change?.kind == .delete)
+            !(shown.isDeleted && change?.kind == .delete), !isRefused(sent, over: shown, comparison)
         {
             // Sent on its ground, nothing could name the row that it is to go over. A look-up may show which one that is.
+            let isFirst = !sent.wasSentBefore && sent.request.entry?.version != nil
+            if isFirst, change?.editCounter == sent.editCounter { withdraw(sent) }
             change?.hasUnknownOutcome = true
             return (change?.editCounter == sent.editCounter ? .again(.notDone) : .waits, .none)
         }
@@ -64,6 +66,20 @@ extension ItemMachine {
             if provesNothingWasDone { withdraw(sent) }
             return (.waits, .none)
         }
+    }
+
+    /// Whether a tombstone that is shown is the very one over which a request was to go.
+    private func isRefused(
+        _ sent: RequestUnderWay<Row>,
+        over shown: Row,
+        _ comparison: some RowComparison<Row>
+    ) -> Bool {
+        guard let waiting = change, let base = waiting.base, base.isDeleted, shown.isDeleted,
+            waiting.baseVersion == shown.version, let entry = sent.request.entry, entry.version == shown.version,
+            !base.contradicts(shown), !sent.request.isDeletion
+        else { return false }
+        // Without versions it is known by its content.
+        return shown.version != nil || sent.request.brings && comparison.isUnchanged(base, shown)
     }
 
     /// It is laid aside, unless it was edited meanwhile.
@@ -356,9 +372,7 @@ extension ItemMachine {
             change?.sent.removeAll { $0.isDead(given: shown) }
             return (.again(.done), .none)
         }
-        if let version = shown.version, version == waiting.baseVersion, version == sent.request.entry?.version,
-            waiting.base?.isDeleted == true, waiting.base?.contradicts(shown) != true, !sent.request.isDeletion
-        {
+        if isRefused(sent, over: shown, comparison) {
             // It is not the deletion that was in the way: the server will not do this to it.
             withdraw(sent)
             return refused(sent)

@@ -43,7 +43,7 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
     package var wasSent = false
 
     /// Whether it goes over the first row that the server shows, or names the version of: somebody has decided so without
-    /// seeing it. Of a later one nothing was decided, and it is a conflict, unless what was sent explains it.
+    /// seeing it, or about a tombstone that has none. Of a later one nothing was decided, and it is a conflict, unless what was sent explains it.
     package var isForced = false
 
     /// Whether it takes back what was sent, after the change itself was given up.

@@ -122,6 +122,24 @@ struct AskedByIDTests {
         }
     }
 
+    @Test("and is forbidden alone (401) is named, and takes nothing from the others; who is signed out is told so")
+    func refetchForbidden() async throws {
+        try await askingForNewer(beside: [["id": "b", "text": "bread"]]) { world, laptop in
+            world.emulator.inject(
+                .respond(EmulatorResponse(401), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") }
+            )
+            let report = try await laptop.pull()
+            #expect(report.notFetched == 1 && report.setAside.map(\.itemID) == ["a"])
+            #expect(try await laptop.text("b") == "bread")
+            world.emulator.inject(.respond(EmulatorResponse(401), times: 99))
+            let error = await #expect(throws: SyncError.self) { try await laptop.pull() }
+            #expect((error?.cause as? RemoteError)?.code == .unauthorized)
+            world.emulator.clearFaults()
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "newer")
+        }
+    }
+
     @Test("whose answer cannot be read twice is named, and not asked for by every pull")
     func refetchUnreadable() async throws {
         try await askingForNewer { world, laptop in

@@ -34,6 +34,24 @@ struct ReconcileTests {
     private let everything = PullOptions(order: .pullOnly, reconciles: true)
     private let ids = (0..<8).map { "r\($0)" }
 
+    @Test("leaves a row that leaves the condition here meanwhile, as its change is given up", arguments: [false, true])
+    func leftCondition(isGivenUp: Bool) async throws {
+        let remote = ScriptedRemote { request, _ in
+            PullPage(records: request.predicate == nil ? [serverRow("a"), serverRow("b", "mine")] : [])
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        try await context.pull(query)
+        try await context.table("TodoItem").update(Record(id: "a", ["text": "mine"]))
+        var options = everything
+        options.betweenPages = {
+            guard isGivenUp, let operation = try await context.operations().first else { return }
+            try await context.discard(operation)
+        }
+        let report = try await context.pull(query.filtered(by: Column("text") == "mine"), options: options)
+        #expect(report.deleted == 1)
+        #expect(try await texts(context) == ["a": isGivenUp ? "milk" : "mine"])
+    }
+
     @Test("removes what the server has no longer, and fetches what is missing here")
     func removes() async throws {
         let server = ServerRows(ids)

@@ -151,6 +151,25 @@ struct StumblingBlockTests {
         #expect(posts.load(ordering: .relaxed) == 3)
     }
 
+    @Test("by a 401 is sent once more where the server chooses ids as well: it has stored nothing")
+    func signedInAgain() async throws {
+        let definition = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator)
+        )
+        let context = SyncContext(store: try makeStore(definition), remote: remote)
+        try await context.table("TodoItem").insert(["text": "milk"])
+        emulator.inject(.respond(EmulatorResponse(401), times: 3) { $0.method == "POST" })
+        for _ in 0..<2 {
+            #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+        }
+        #expect(try await context.push().pushed == 1)
+        #expect(emulator.rows(in: "TodoItem").count == 1)
+    }
+
     @Test("counts for nothing while the table does not answer either", arguments: [EmulatorResponse(401), page])
     func everything(_ answer: EmulatorResponse) async throws {
         try await world(answer) { world in

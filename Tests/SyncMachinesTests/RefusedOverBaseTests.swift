@@ -102,6 +102,28 @@ struct UnnamedRowTests {
         }
     }
 
+    @Test("is no conflict where nobody has changed what the change is based on")
+    func onlyTheVersion() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        #expect(item.receive(.shown(TestRow(content: "a")), to: item.send()) == .again(.notDone))
+        #expect(item.receive(.shown(TestRow(content: "a", version: 2)), to: item.send()) == .again(.done))
+        #expect(item.send(.done)?.request == .update(TestRow(content: "b", version: 2), version: 2, restoring: false))
+    }
+
+    @Test("as a tombstone that a server does not bring back ends the change, and does not go on for ever")
+    func refusedRestore() throws {
+        let tombstone = TestRow(content: "a", isDeleted: true)
+        var item = TestItem(TestRow(content: "a"))
+        try item.update("mine")
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .conflict(tombstone))
+        item.apply(item.machine.keepMine(.row(tombstone)))
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+        let restore = item.send(.done)
+        #expect(restore?.request == .update(TestRow(content: "mine"), version: nil, restoring: true))
+        #expect(item.receive(.shown(tombstone), to: restore) == .parked)
+    }
+
     @Test("as the tombstone that got its content is looked up, and brought back")
     func filled() throws {
         var item = TestItem(TestRow(content: "a", version: 1))

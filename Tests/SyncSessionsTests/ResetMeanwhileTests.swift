@@ -1,4 +1,5 @@
 import DatasyncEmulator
+import Foundation
 import OfflineSync
 import RemoteContract
 import SyncContract
@@ -49,6 +50,7 @@ struct ResetMeanwhileTests {
         let mode = ResetMode.discardUnsyncedChanges(after: { _, _ in try await device.add("milk") })
         device.session.start(keeping: [device.table], options: SessionOptions(resetMode: mode))
         try await device.session.wait(for: .both)
+        device.clock.advance(by: .seconds(1))
         device.line.set(.held)
         let before = device.line.requests.count
         device.session.serverWasReset()
@@ -74,24 +76,87 @@ struct ResetMeanwhileTests {
     func stages() async throws {
         let context = try SessionDevice(emulator).context
         let pulls = [FreshPull(Query("TodoItem"))]
-        func reset(since seen: ResetStage?) async throws -> ResetReport {
-            try await context.reset(onto: pulls, discardsChanges: false, since: seen)
+        func reset(since seen: ResetStage, isBrought: Bool = true) async throws -> ResetReport {
+            let decision = ResetDecision(seen) { isBrought }
+            return try await context.reset(onto: pulls, discardsChanges: false, since: decision)
+        }
+        func end(since seen: ResetStage) async throws {
+            try await context.endReset(since: ResetDecision(seen) { true })
         }
         for seen in [ResetStage.wanted, .begun, .begunForAge] {
             await #expect(throws: ResetDoneMeanwhile.self) { try await reset(since: seen) }
-            await #expect(throws: ResetDoneMeanwhile.self) { try await context.endReset(since: seen) }
+            await #expect(throws: ResetDoneMeanwhile.self) { try await end(since: seen) }
         }
-        let report = try await reset(since: ResetStage.none)
+        let report = try await reset(since: .none)
         for seen in [ResetStage.none, .wanted, .begun, .begunForAge] {
             await #expect(throws: ResetDoneMeanwhile.self) { try await reset(since: seen) }
-            await #expect(throws: ResetDoneMeanwhile.self) { try await context.endReset(since: seen) }
+            await #expect(throws: ResetDoneMeanwhile.self) { try await end(since: seen) }
         }
         #expect(try await context.resetStage() == .done(report))
         try await context.requestReset()
         _ = try await reset(since: .wanted)
-        _ = try await reset(since: nil)
-        try await context.endReset(since: .done(report))
+        // Somebody has brought other pulls, or given it up.
+        _ = try await reset(since: .wanted, isBrought: false)
+        try await end(since: .done(report))
+        _ = try await reset(since: .wanted, isBrought: false)
+        try await end(since: .done(report))
         #expect(try await context.resetStage() == .none)
+    }
+
+    @Test("is complete when it is in place: what ends it there leaves both, or neither")
+    func completeInPlace() async throws {
+        struct Stop: Error {}
+        let device = try SessionDevice(emulator)
+        let pull = SessionPull(device.table)
+        try await device.context.requestReset()
+        func reset(isStopped: Bool) async throws {
+            _ = try await device.context.reset(
+                onto: [FreshPull(pull.source)],
+                discardsChanges: false,
+                complete: { transaction in
+                    try device.context.storeCompletePull(of: pull.source, pull.name, at: .now, &transaction)
+                    if isStopped { throw Stop() }
+                }
+            )
+        }
+        await #expect(throws: Stop.self) { try await reset(isStopped: true) }
+        #expect(try await device.context.resetStage() == .begun)
+        #expect(try await device.context.lastCompletePull(of: pull.source, pull.name) == nil)
+        try await reset(isStopped: false)
+        #expect(try await device.context.lastCompletePull(of: pull.source, pull.name) != nil)
+    }
+
+    @Test("is not brought because a clock was set back")
+    func clockSetBack() async throws {
+        let device = try SessionDevice(emulator)
+        let (origin, clock) = (device.clock.now, device.clock)
+        let shift = Mutex(0.0)
+        let session = SyncSession(
+            device.context,
+            SessionEnvironment(
+                clock: clock,
+                date: {
+                    let offset = origin.duration(to: clock.now) / .seconds(1)
+                    return Date(timeIntervalSince1970: 1_800_000_000 + offset + shift.withLock { $0 })
+                },
+                random: { 0 },
+                reachability: device.reachability
+            )
+        )
+        let resets = Mutex(0)
+        let options = SessionOptions(
+            pullInterval: nil,
+            resetMode: .recoverUnsyncedChanges(after: { _, _ in resets.withLock { $0 += 1 } }),
+            maximumOfflineTime: .seconds(3_600)
+        )
+        session.start(keeping: [device.table], options: options)
+        try await session.wait(for: .both)
+        shift.withLock { $0 = -3_000 }
+        clock.advance(by: .seconds(3_601))
+        session.sync(.download)
+        try await session.wait(for: .download)
+        #expect(resets.withLock { $0 } == 1)
+        await session.close()
     }
 
     @Test("before, of which only the hook was left, is no pull: who waits for one goes on waiting")

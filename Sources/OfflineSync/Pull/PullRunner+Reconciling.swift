@@ -54,8 +54,12 @@ extension PullRunner {
                         else { return false }
                         return try OperationQueue.operation(for: text, in: table, &transaction, schema) == nil
                     }
-                    if !gone.isEmpty { try AttachmentMarks.keepDue(in: table, schema, &transaction) }
-                    return try transaction.delete(gone, from: table.name)
+                    guard !gone.isEmpty else { return 0 }
+                    try AttachmentMarks.keepDue(in: table, schema, &transaction)
+                    guard query.predicate != nil else { return try transaction.delete(gone, from: table.name) }
+                    // What was decided here meanwhile may have taken a row out of what was asked for.
+                    let left = query.filtered(by: Column("id").isAny(of: gone.compactMap(\.stringValue))).selecting([])
+                    return try transaction.delete(try transaction.records(left).map(\.id), from: table.name)
                 }
             }
         }

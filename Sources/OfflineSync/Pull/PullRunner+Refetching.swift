@@ -238,7 +238,9 @@ extension PullRunner {
     /// the table answers all the same.
     private func isAboutTheItem(_ error: RemoteError) async throws -> Bool {
         switch error.code {
-        case .throttled, .unauthorized, .notFound: false
+        case .throttled, .notFound: false
+        // Servers forbid single rows with 401 as well: whoever is not signed in gets no answer of the table either.
+        case .unauthorized: error.wasNotSent ? false : try await confirms()
         case _ where error.isPerhapsOfAll: try await confirms()
         default: true
         }

@@ -88,28 +88,30 @@ final class StumblingBlock: Sendable {
 /// What an answer that is not about the change, as far as one exchange can tell, is about after all.
 extension RequestSender {
     /// Judges an answer by whether the table answers, where the answer alone would hold up everything for ever, or would lay
-    /// every change aside while the server fails on all of them. Where it does, the change is sent once more before it is blamed.
+    /// every change aside while the server fails on all of them. Where it does, the change is sent once more before it is blamed,
+    /// unless that could make a second row.
     func reconsider(
         _ answer: PushAnswer,
         to inFlight: InFlightOperation,
         sendingAgain: () async throws -> PushAnswer
     ) async throws -> PushAnswer {
-        guard answer.mayBeAboutTheChange else {
+        let isBefore = inFlight.outgoing?.request.comesBeforeTheChange ?? false
+        guard answer.mayBeAboutTheChange, let error = answer.error else {
             if inFlight.isLaidAside(after: answer), let error = answer.error,
                 try await !confirmed.answers(inFlight.table, at: remote)
             {
                 return PushAnswer(.aborted(provesNothingWasDone: false), error, abort: SyncError(aborting: error))
             }
-            if inFlight.outgoing?.request.comesBeforeTheChange != true { block.passed(inFlight.operation) }
+            if !isBefore { block.passed(inFlight.operation) }
             return answer
         }
         guard block.isBlocked(by: inFlight.operation), try await confirmed.answers(inFlight.table, at: remote) else {
             return answer
         }
         // What a server may have stored under an id of its own is not sent twice: that would be two rows.
-        let second = inFlight.mayBeStoredTwice ? answer : try await sendingAgain()
+        let second = inFlight.mayBeStoredTwice && error.isPageInFront ? answer : try await sendingAgain()
         guard second.mayBeAboutTheChange, let error = second.error else {
-            if second.abort == nil { block.passed(inFlight.operation) }
+            if second.abort == nil, !isBefore { block.passed(inFlight.operation) }
             return second
         }
         return PushAnswer(error.leavesOutcomeOpen ? .failed : .refused(provesNothingWasDone: false), error)

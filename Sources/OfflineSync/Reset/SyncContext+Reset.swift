@@ -15,9 +15,22 @@ package struct FreshPull: Sendable {
     }
 }
 
-/// Another session over the same store, or one sync, has brought everything anew: to do it again would give up what was changed
-/// since.
+/// Another session over the same store, or one sync, has brought everything anew that was to be brought: to do it again would give
+/// up what was changed since.
 package struct ResetDoneMeanwhile: Error {}
+
+/// When it was decided to bring everything anew.
+package struct ResetDecision: Sendable {
+    /// The stage that was seen.
+    var stage: ResetStage
+    /// Whether all that is to be brought has been since.
+    var isBrought: @Sendable () async throws -> Bool
+
+    package init(_ stage: ResetStage, isBrought: @escaping @Sendable () async throws -> Bool) {
+        self.stage = stage
+        self.isBrought = isBrought
+    }
+}
 
 // A server that has lost its history: everything is brought anew, beside the rows that are here, and takes their place in one
 // transaction. Whatever ends the process in between leaves what was, or what is new.
@@ -67,11 +80,11 @@ extension SyncContext {
 
     /// Remembers that nothing of it is left to be done, or that it will not be done: what was stays.
     ///
-    /// - Parameter seen: The stage for which that was decided; nil to do it in any case.
-    /// - Throws: ``ResetDoneMeanwhile`` when somebody else has done it since.
-    package func endReset(since seen: ResetStage? = nil) async throws {
+    /// - Parameter decision: When that was decided; nil to do it in any case.
+    /// - Throws: ``ResetDoneMeanwhile`` when somebody else has brought everything since.
+    package func endReset(since decision: ResetDecision? = nil) async throws {
         try await coordination.pullGate.withTurn {
-            if let seen { try await checkNotDone(since: seen) }
+            if let decision { try await checkNotDone(since: decision) }
             try await set { transaction in
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.none.store(&transaction)
@@ -80,10 +93,13 @@ extension SyncContext {
         }
     }
 
-    /// Whether it is still to be done.
-    private func checkNotDone(since seen: ResetStage) async throws {
+    /// Refuses to do again what somebody else has done since it was decided. Others may have given it up, or have brought other
+    /// pulls: then it is still to be done.
+    private func checkNotDone(since decision: ResetDecision) async throws {
         switch try await resetStage() {
-        case .none where seen.isOutstanding, .done where seen.isOutstanding || seen == .none: throw ResetDoneMeanwhile()
+        case .none where decision.stage.isOutstanding, .done where decision.stage.isOutstanding,
+            .done where decision.stage == .none:
+            if try await decision.isBrought() { throw ResetDoneMeanwhile() }
         case .none, .wanted, .begun, .begunForAge, .done: break
         }
     }
@@ -118,23 +134,23 @@ extension SyncContext {
     /// - Parameters:
     ///   - pulls: What is brought. Bounds of their options do not count.
     ///   - discardsChanges: Whether changes that wait are given up, and kept in ``discardedChanges()``.
-    ///   - seen: The stage for which it was decided; nil to do it in any case.
+    ///   - decision: When it was decided; nil to do it in any case.
     ///   - forAge: Whether the age of what was is the only reason, so that it may be given up.
     ///   - willBring: Is called with the index of each pull before it is made.
-    ///   - complete: Is called when all is in place, before a purge that waits for it.
+    ///   - complete: Remembers in the transaction that puts all in place that it is complete.
     /// - Returns: What became of the changes.
-    /// - Throws: As a pull; ``ResetDoneMeanwhile`` when somebody else has done it since.
+    /// - Throws: As a pull; ``ResetDoneMeanwhile`` when somebody else has brought everything since.
     package func reset(
         onto pulls: [FreshPull],
         discardsChanges: Bool,
-        since seen: ResetStage? = nil,
+        since decision: ResetDecision? = nil,
         forAge: Bool = false,
         willBring: (Int) -> Void = { _ in },
-        complete: () async throws -> Void = {}
+        complete: @escaping @Sendable (inout StoreTransaction) throws -> Void = { _ in }
     ) async throws -> ResetReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
-            if let seen { try await checkNotDone(since: seen) }
+            if let decision { try await checkNotDone(since: decision) }
             try await beginReset(onto: pulls, as: forAge ? .begunForAge : .begun)
             let whole = RequestCounter()
             do {
@@ -144,11 +160,10 @@ extension SyncContext {
                 try await beginReset(onto: pulls, as: .begun, anew: true)
                 try await whole.counting { try await bringFreshRows(pulls, willBring) }
             }
-            let report = try await switchOver(pulls, discardsChanges)
+            let report = try await switchOver(pulls, discardsChanges, complete)
             events.send(.wasReset(report))
             // They are of no use any more; what an interruption leaves of them goes with the end.
             try await store.write { try FreshRows.removeAll(&$0) }
-            try await complete()
             return report
         }
     }
@@ -237,7 +252,11 @@ extension SyncContext {
         }
     }
 
-    private func switchOver(_ pulls: [FreshPull], _ discardsChanges: Bool) async throws -> ResetReport {
+    private func switchOver(
+        _ pulls: [FreshPull],
+        _ discardsChanges: Bool,
+        _ complete: @escaping @Sendable (inout StoreTransaction) throws -> Void
+    ) async throws -> ResetReport {
         let whole = pulls.filter { pull in
             pull.source.predicate == nil && pull.source.limit == nil && pull.options.parameters.isEmpty
         }
@@ -258,6 +277,7 @@ extension SyncContext {
                 guard try ResetStage.stored(&transaction).isBegun else { throw CancellationError() }
                 let report = try change.run(&transaction)
                 try ResetStage.done(report).store(&transaction)
+                try complete(&transaction)
                 return report
             }
         }

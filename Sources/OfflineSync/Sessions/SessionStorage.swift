@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-internal import SyncContract
+package import SyncContract
 
 /// What a session remembers beyond its process, in the rows of `MS_TableConfig`: what is suspended, when everything of a
 /// pull was last here, and with which pull the next sync begins.
@@ -48,18 +48,25 @@ extension SyncContext {
 
     /// Remembers when everything of a pull was here.
     package func storeCompletePull(of source: any SyncSource, _ name: PullName, at date: Date) async throws {
+        try await store.write { try self.storeCompletePull(of: source, name, at: date, &$0) }
+    }
+
+    /// The same within a transaction.
+    package func storeCompletePull(
+        of source: any SyncSource,
+        _ name: PullName,
+        at date: Date,
+        _ transaction: inout StoreTransaction
+    ) throws {
         let (key, fingerprint) = try name.keys(of: source, in: syncedTable(source.source.table, "pulled"))
-        let table = source.source.table
         let value = String(Int64(date.timeIntervalSince1970 * 1_000))
-        try await store.write { transaction in
-            try ConfigurationTable.set(
-                .completePull,
-                table,
-                key,
-                ["value": .string(value), "query": .string(fingerprint)],
-                &transaction
-            )
-        }
+        try ConfigurationTable.set(
+            .completePull,
+            source.source.table,
+            key,
+            ["value": .string(value), "query": .string(fingerprint)],
+            &transaction
+        )
     }
 }
 

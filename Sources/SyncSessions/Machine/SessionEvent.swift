@@ -19,10 +19,10 @@ enum SessionEvent: Sendable, Hashable {
     case serverChanged(tables: Set<String>)
     /// The server has lost its history, the app says.
     case serverReset
-    /// Everything was brought anew, after the app had said so often that the server has lost its history.
+    /// Everything was brought anew, by this session or another one, or the end of that is told, after the app had said so often that the server has lost its history.
     case reset(asked: Int)
-    /// How long ago each pull was complete, as the store knows: others may have brought them.
-    case aged([Duration?])
+    /// How long ago pulls were complete that others have brought.
+    case aged([Int: Duration])
     /// Bringing everything anew because of the age alone was given up: one of the pulls cannot end.
     case resetGivenUp
     /// Somebody wants these directions done now.

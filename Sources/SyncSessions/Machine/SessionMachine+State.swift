@@ -102,6 +102,11 @@ extension SessionMachine {
         return now - completed > most
     }
 
+    /// Whether a pull is that others have not brought since.
+    func isAnyTooOld(at now: Duration, whereNotYounger ages: [Int: Duration]) -> Bool {
+        pulls.indices.contains { ages[$0] == nil && isTooOld(pulls[$0], now) }
+    }
+
     /// Until when nothing is sent, because the last push failed, or a pull fails that precedes every push.
     private var pushHold: Duration? {
         guard open.contains(.download) else { return pushObstacle?.until }

@@ -75,7 +75,7 @@ struct SessionMachine: Sendable, Hashable {
             isResetMadeMeanwhile = true
         case .aged(let ages):
             guard let work, work.list == list else { break }
-            for (index, age) in zip(pulls.indices, ages) { pulls[index].completed = age.map { now - $0 } }
+            for (index, age) in ages where pulls.indices.contains(index) { pulls[index].completed = now - age }
         case .resetGivenUp: isResetFutile = true
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)

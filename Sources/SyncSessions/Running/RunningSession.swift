@@ -23,6 +23,8 @@ extension SyncSession {
         /// Which pull everything is brought anew by, and where that failed last.
         var bringing = 0
         var standstill: Standstill?
+        /// When pulls were complete, as far as this session has read or brought it.
+        var completions: [SessionPull.Key: Date] = [:]
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
         /// Those who wait for the work under way to end.

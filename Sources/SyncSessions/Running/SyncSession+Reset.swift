@@ -57,7 +57,7 @@ extension SyncSession {
         isForAge: Bool
     ) async throws {
         do {
-            _ = try await reset(pulls, context, options.resetMode, isForAge: isForAge) { _ in }
+            _ = try await reset(pulls, context, options.resetMode, isForAge: isForAge, isOneSync: true) { _ in }
         } catch is FutileReset {
             // The pull that fails says why.
         }
@@ -137,23 +137,36 @@ extension SyncSession {
     /// Whether everything is here since it was decided to bring it anew because of its age: the machine knows of nothing that one
     /// sync, or another session over the store, has brought, and is told.
     func isResetNeedless(_ pulls: [SessionPull], _ context: SyncContext) async throws -> Bool {
-        guard !running.withLock({ $0.machine.needsReset }), try await context.resetStage() == .none else {
-            return false
+        let (isSaid, options, known) = running.withLock { ($0.machine.needsReset, $0.options, $0.completions) }
+        guard !isSaid, try await context.resetStage() == .none else { return false }
+        var ages: [Int: Duration] = [:]
+        for (index, date) in try await dates(of: pulls, context).enumerated() {
+            // What this session has brought itself, or has read, is known; a clock that was set back makes it no younger.
+            guard let date, date.isOther(than: known[pulls[index].key]) else { continue }
+            let age = environment.date().timeIntervalSince(date)
+            if age >= 0 { ages[index] = .seconds(age) }
         }
-        let options = running.withLock { $0.options }
-        for pull in pulls where try await isTooOld(pull, context, options) { return false }
-        send(.aged(try await ages(of: pulls, context)))
+        let isAnyTooOld = running.withLock { running in
+            running.machine.isAnyTooOld(at: environment.now(), whereNotYounger: ages)
+        }
+        let areYounger = options.maximumOfflineTime.map { most in ages.values.allSatisfy { $0 <= most } } ?? true
+        guard !isAnyTooOld, areYounger else { return false }
+        send(.aged(ages))
         return true
     }
 
-    /// How long ago each pull was complete; nil for those that never were.
-    func ages(of pulls: [SessionPull], _ context: SyncContext) async throws -> [Duration?] {
-        var ages: [Duration?] = []
-        for pull in pulls {
-            let last = try await context.lastCompletePull(of: pull.source, pull.name)
-            ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
-        }
-        return ages
+    /// When each pull was complete; nil for those that never were.
+    func dates(of pulls: [SessionPull], _ context: SyncContext) async throws -> [Date?] {
+        var dates: [Date?] = []
+        for pull in pulls { dates.append(try await context.lastCompletePull(of: pull.source, pull.name)) }
+        return dates
+    }
+
+    /// The date at which a pull of this session is complete, which is now.
+    func completionDate(of pull: SessionPull) -> Date {
+        let date = environment.date()
+        running.withLock { $0.completions[pull.key] = date }
+        return date
     }
 
     /// - Returns: Whether everything was brought: not where that was done before, and only the end was left, or somebody else has
@@ -163,16 +176,22 @@ extension SyncSession {
         _ context: SyncContext,
         _ mode: ResetMode,
         isForAge: Bool,
+        isOneSync: Bool = false,
         _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws -> Bool {
+        let dates = try await dates(of: pulls, context)
         let stage = try await context.resetStage()
+        let decision = ResetDecision(stage) { [weak self] in
+            guard let self else { return false }
+            return try await zip(dates, self.dates(of: pulls, context)).allSatisfy { $1 != nil && $0 != $1 }
+        }
         let report: ResetReport
         var isBrought = true
         if case .done(let done) = stage {
             (report, isBrought) = (done, false)
         } else {
             guard !mode.isManual else {
-                do { try await context.endReset(since: stage) } catch is ResetDoneMeanwhile { return false }
+                do { try await context.endReset(since: decision) } catch is ResetDoneMeanwhile { return false }
                 throw SyncError(
                     .historyLost,
                     "The server has lost its history, or this device was away for too long; everything is as it was. Start the"
@@ -192,12 +211,15 @@ extension SyncSession {
                         return FreshPull(pull.source, queryID: pull.queryID, options: options)
                     },
                     discardsChanges: mode.discardsChanges,
-                    since: stage,
+                    since: decision,
                     forAge: isForAge,
                     willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } },
-                    complete: { [environment] in
+                    complete: { [weak self] transaction in
                         for pull in pulls {
-                            try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+                            guard let self else { continue }
+                            // What one sync brings is news to the machine.
+                            let date = isOneSync ? environment.date() : completionDate(of: pull)
+                            try context.storeCompletePull(of: pull.source, pull.name, at: date, &transaction)
                         }
                     }
                 )
@@ -265,5 +287,22 @@ extension SyncSession {
     struct Standstill: Sendable, Equatable {
         var pull: Int
         var rows: Int
+    }
+}
+
+extension SessionPull {
+    /// What tells one from others.
+    struct Key: Sendable, Hashable {
+        let source: Query
+        let name: PullName
+    }
+
+    var key: Key { Key(source: source, name: name) }
+}
+
+extension Date {
+    /// Whether this is not a date that was stored as this, in milliseconds.
+    fileprivate func isOther(than stored: Date?) -> Bool {
+        stored.map { abs(timeIntervalSince($0)) > 0.002 } ?? true
     }
 }

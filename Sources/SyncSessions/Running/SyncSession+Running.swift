@@ -159,11 +159,13 @@ extension SyncSession {
             let needsReset = try await context.resetStage() != .none
             let changes = try await context.outstandingChanges()
             let hasChanges = try await context.isPushDue(changes)
-            let ages = try await ages(of: pulls, context)
+            let dates = try await dates(of: pulls, context)
+            let ages = dates.map { $0.map { Duration.seconds(environment.date().timeIntervalSince($0)) } }
             guard running.withLock({ $0.loads == number }) else { return }
             send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) { running in
                 guard running.machine.phase == .loading else { return }
                 running.seen = changes
+                for (pull, date) in zip(pulls, dates) { running.completions[pull.key] = date }
                 // That the store could not be read, if it could not.
                 if let error = running.error, error.number == running.loadError { running.set(nil) }
             }

@@ -283,7 +283,8 @@ extension SyncSession {
         // One that has met its bound goes on: it lets others in between.
         while !isComplete {
             try Task.checkCancellation()
-            let report = try await context.pull(pull, options, completeAt: isWhole ? environment.date : nil)
+            let date = { @Sendable in self.completionDate(of: pull) }
+            let report = try await context.pull(pull, options, completeAt: isWhole ? date : nil)
             if report.requests > 0 { send(.answered) }
             isComplete = report.isComplete
             if !isComplete, order == .pullOnly { try await pushMeanwhile(context) }
