@@ -49,7 +49,13 @@ struct ChangePagingTests {
         #expect(try filter(paging) == "(\(window))")
         try paging.receive(page([("B", 7), ("a", 7)]))
         #expect(try filter(paging) == "(\(window) and (id gt 'a'))")
-        #expect(paging.cursor == PullCursor(milliseconds: 7))
+        // A pull that is cut off here goes on here.
+        let place = PullCursor.Within(milliseconds: 7, id: .text("a"))
+        #expect(paging.cursor == PullCursor(milliseconds: 7, within: place))
+        #expect(try filter(ChangePaging(from: paging.cursor)) == "(\(window) and (id gt 'a'))")
+        var unsettled = paging
+        unsettled.settled = 7
+        #expect(unsettled.cursor == PullCursor(milliseconds: 7))
         try paging.receive(page([("c", 7)], isLast: true))
         #expect(try filter(paging) == "(updatedAt ge datetimeoffset'1970-01-01T00:00:00.008Z')")
         #expect(!paging.isFinished && paging.cursor == PullCursor(milliseconds: 8))
@@ -80,12 +86,19 @@ struct ChangePagingTests {
 
     @Test("starts where the cursor's text says")
     func cursors() {
-        for cursor in [PullCursor(milliseconds: 1_760_000_000_123), PullCursor(milliseconds: 5, lag: 60_001)] {
+        let places = [RowKey.text("a"), .text("ü 1'"), .number(-7)]
+            .map { PullCursor.Within(milliseconds: 7, id: $0) }
+        let within = [0, 60_001].flatMap { lag in places.map { PullCursor(milliseconds: 5, lag: lag, within: $0) } }
+        for cursor in [PullCursor(milliseconds: 1_760_000_000_123), PullCursor(milliseconds: 5, lag: 60_001)] + within {
             #expect(PullCursor(cursor.text, settlingTime: .seconds(10)) == cursor)
         }
         #expect(PullCursor(milliseconds: 0).text == "settled 1970-01-01T00:00:00.000Z")
         #expect(PullCursor("1970-01-01T00:00:20.000Z", settlingTime: .seconds(10)) == PullCursor(milliseconds: 10_000))
-        for text in ["settled 1970-01-01T00:00:00.000Z lag", "settled 1970-01-01T00:00:00.000Z lag -1", "1970-01-01"] {
+        let bad = [
+            "lag", "lag -1", "within", "within 1970-01-01T00:00:00.007Z text", "lag 1 within x text YQ==", "lag 1 2",
+        ]
+        let strange = ["text Y", "number YQ==", "other YQ=="].map { "within 1970-01-01T00:00:00.007Z \($0)" }
+        for text in ["1970-01-01"] + (bad + strange).map({ "settled 1970-01-01T00:00:00.000Z \($0)" }) {
             #expect(PullCursor(text, settlingTime: .zero) == nil)
         }
     }

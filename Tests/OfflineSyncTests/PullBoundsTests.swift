@@ -1,5 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
+import HTTPTransport
 import OfflineSync
 import ReferenceStore
 import RemoteContract
@@ -31,6 +33,48 @@ private func endless(_ whenAsked: @escaping @Sendable (Int) -> Void = { _ in }) 
 @Suite("A pull that is bounded", .timeLimit(.minutes(3)))
 struct PullBoundsTests {
     private let query = Query("TodoItem")
+
+    /// One statement has written them all, and each run has time for a few pages.
+    @Test("by what cuts it off gets past any number of rows of one stamp", arguments: DatasyncDialect.allCases)
+    func cutOffWithinOneStamp(_ dialect: DatasyncDialect) async throws {
+        let isProtocol3 = dialect == .datasync
+        let emulator = Emulator(
+            EmulatorConfiguration(dialect: isProtocol3 ? .datasync : .azureMobileApps, tables: ["TodoItem"])
+        )
+        let rows: [[String: JSONValue]] = (100..<300)
+            .map { ["id": .string("r\($0)"), "text": "x", "updatedAt": "2020-01-01T00:00:00Z"] }
+        try emulator.seed(rows, in: "TodoItem")
+        let left = Mutex(0)
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator) { request, emulator in
+                let isAnswered = left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                guard isAnswered else {
+                    throw TransportError(.connectionLost, "cut off, on purpose", fate: .mayHaveBeenProcessed)
+                }
+                // By which the client knows that nothing more will get that stamp.
+                var answer = try await emulator.handle(request)
+                answer.headers["Date"] = "Sun, 29 Nov 2026 12:00:00 GMT"
+                return answer
+            }
+        )
+        let context = SyncContext(store: try makeStore(), remote: remote, options: SyncOptions(pageSize: 10))
+        var runs = 0
+        while try await context.table("TodoItem").count(query) < 200, runs < 50 {
+            left.withLock { $0 = 5 }
+            do {
+                try await context.pull(query)
+            } catch let error as SyncError where error.code == .pullAborted {
+                // What came stays.
+            }
+            runs += 1
+        }
+        #expect(try await context.table("TodoItem").count(query) == 200, "\(runs) runs")
+    }
 
     @Test("stops when enough rows have come; what came stays, and the next one goes on", arguments: [1, 7, 25, 60])
     func rows(_ maximum: Int) async throws {

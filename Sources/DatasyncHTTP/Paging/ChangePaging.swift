@@ -57,10 +57,27 @@ struct ChangePaging: Sendable, Hashable, Codable {
         place = start.map(Place.from) ?? .start
     }
 
+    /// A pull that goes on where another one has ended; nil for all rows.
+    init(from cursor: PullCursor?) {
+        self.init(since: cursor?.milliseconds)
+        guard let cursor, let within = cursor.within else { return }
+        place = .within(within.milliseconds, IDPaging(behind: within.id))
+        reached = cursor.milliseconds
+    }
+
     /// What the next pull of the same query is to start with; nil when it starts from the beginning.
     var cursor: PullCursor? {
         guard let settled, let reached else { return nil }
-        return PullCursor(milliseconds: min(settled, reached), lag: lag)
+        return PullCursor(milliseconds: min(settled, reached), lag: lag, within: settledPlace(settled))
+    }
+
+    /// How far it has come among the rows of one millisecond, when no more of them can become visible. There may be very many,
+    /// which one statement has written: a pull that is cut off among them, however often, must get past them.
+    private func settledPlace(_ settled: Int64) -> PullCursor.Within? {
+        guard case .within(let instant, let ids) = place, settled > instant, let id = ids.lastID, !isLookingAgain else {
+            return nil
+        }
+        return PullCursor.Within(milliseconds: instant, id: id)
     }
 
     /// Whether pages come again because rows were missing behind one.

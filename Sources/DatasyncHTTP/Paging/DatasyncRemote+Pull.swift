@@ -159,7 +159,7 @@ extension DatasyncRemote {
         _ pageSize: Int?
     ) async throws -> PullPage {
         let earlier = cursor.flatMap { PullCursor($0, settlingTime: settlingTime) }
-        var paging = ChangePaging(since: earlier?.milliseconds)
+        var paging = ChangePaging(from: earlier)
         paging.lag = knowledge.withLock { $0.lag(of: table, earlier: earlier?.lag ?? 0) }
         let request = paging.request(query, pageSize: pageSize)
         if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }

@@ -18,6 +18,9 @@ struct IDPaging: Sendable, Hashable, Codable {
     /// The ids of the rows of the page before. Whatever the order is, they lie before those behind the last of them.
     private(set) var lastPage: [String] = []
 
+    /// From the first row on, or behind an id.
+    init(behind id: RowKey? = nil) { lastID = id }
+
     /// The rows of a query that are still to come.
     func remaining(_ query: Query) -> Query {
         let query = query.ordered(by: "id")
