@@ -23,7 +23,7 @@ extension ItemMachine {
         }
         if answer.tellsOfRow { memory.forgetKept() }
         if case .shown(let shown) = answer, shown.version == nil, sent.request != .lookUp,
-            !(shown.isDeleted && change?.kind == .delete), !isRefused(sent, over: shown, comparison)
+            !(shown.isDeleted && change?.kind == .delete), change?.isRefused(sent, over: shown, comparison) != true
         {
             // Sent on its ground, nothing could name the row that it is to go over. A look-up may show which one that is.
             let isFirst = !sent.wasSentBefore && sent.request.entry?.version != nil
@@ -66,20 +66,6 @@ extension ItemMachine {
             if provesNothingWasDone { withdraw(sent) }
             return (.waits, .none)
         }
-    }
-
-    /// Whether a tombstone that is shown is the very one over which a request was to go.
-    private func isRefused(
-        _ sent: RequestUnderWay<Row>,
-        over shown: Row,
-        _ comparison: some RowComparison<Row>
-    ) -> Bool {
-        guard let waiting = change, let base = waiting.base, base.isDeleted, shown.isDeleted,
-            waiting.baseVersion == shown.version, let entry = sent.request.entry, entry.version == shown.version,
-            !base.contradicts(shown), !sent.request.isDeletion
-        else { return false }
-        // Without versions it is known by its content.
-        return shown.version != nil || sent.request.brings && comparison.isUnchanged(base, shown)
     }
 
     /// It is laid aside, unless it was edited meanwhile.
@@ -372,7 +358,7 @@ extension ItemMachine {
             change?.sent.removeAll { $0.isDead(given: shown) }
             return (.again(.done), .none)
         }
-        if isRefused(sent, over: shown, comparison) {
+        if waiting.isRefused(sent, over: shown, comparison) {
             // It is not the deletion that was in the way: the server will not do this to it.
             withdraw(sent)
             return refused(sent)

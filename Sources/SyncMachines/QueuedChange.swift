@@ -43,7 +43,8 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
     package var wasSent = false
 
     /// Whether it goes over the first row that the server shows, or names the version of: somebody has decided so without
-    /// seeing it, or about a tombstone that has none. Of a later one nothing was decided, and it is a conflict, unless what was sent explains it.
+    /// seeing it, or about a tombstone that has none. Of a later one nothing was decided, and it is a conflict, unless what was
+    /// sent explains it.
     package var isForced = false
 
     /// Whether it takes back what was sent, after the change itself was given up.
@@ -125,6 +126,20 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
     }
 
     private static var mostSent: Int { 32 }
+
+    /// Whether a tombstone that is shown is the very one over which a request was to go.
+    func isRefused(
+        _ request: RequestUnderWay<Row>,
+        over shown: Row,
+        _ comparison: some RowComparison<Row>
+    ) -> Bool {
+        guard let base, base.isDeleted, shown.isDeleted, baseVersion == shown.version,
+            let entry = request.request.entry, entry.version == shown.version,
+            !base.contradicts(shown), !request.request.isDeletion
+        else { return false }
+        // Without versions it is known by its content.
+        return shown.version != nil || request.request.brings && comparison.isUnchanged(base, shown)
+    }
 
     /// Whether one of the own deletions may have left a tombstone: a deletion leaves the content of the version that it
     /// wants. With another one, written here or elsewhere, it is somebody else who has deleted the row since.

@@ -98,8 +98,8 @@ struct StumblingBlockTests {
         }
     }
 
-    @Test("and that was looked up before lays nothing aside for one who may not write", arguments: [false, true])
-    func readOnlyAfterLookUp(assignsIDs: Bool) async throws {
+    /// A device with nothing yet, and its server.
+    private func device(assignsIDs: Bool) throws -> (Emulator, SyncContext) {
         let definition = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: assignsIDs)
         let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
         let remote = try DatasyncRemote(
@@ -107,7 +107,12 @@ struct StumblingBlockTests {
             dialect: .datasync,
             transport: EmulatorTransport(emulator)
         )
-        let context = SyncContext(store: try makeStore(definition), remote: remote)
+        return (emulator, SyncContext(store: try makeStore(definition), remote: remote))
+    }
+
+    @Test("and that was looked up before lays nothing aside for one who may not write", arguments: [false, true])
+    func readOnlyAfterLookUp(assignsIDs: Bool) async throws {
+        let (emulator, context) = try device(assignsIDs: assignsIDs)
         let table = try context.table("TodoItem")
         try await table.insert(["text": "first"])
         emulator.inject(.respond(EmulatorResponse(500), times: 1) { $0.method == "POST" })
@@ -126,14 +131,7 @@ struct StumblingBlockTests {
 
     @Test("that a server may have stored under an id of its own is not sent twice to find out")
     func storedUnderItsOwnID() async throws {
-        let definition = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)
-        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
-        let remote = try DatasyncRemote(
-            baseURL: EmulatorTransport.url,
-            dialect: .datasync,
-            transport: EmulatorTransport(emulator)
-        )
-        let context = SyncContext(store: try makeStore(definition), remote: remote)
+        let (emulator, context) = try device(assignsIDs: true)
         try await context.table("TodoItem").insert(["text": "blocked"])
         let posts = Atomic(0)
         emulator.inject(
@@ -153,14 +151,7 @@ struct StumblingBlockTests {
 
     @Test("by a 401 is sent once more where the server chooses ids as well: it has stored nothing")
     func signedInAgain() async throws {
-        let definition = TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)
-        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
-        let remote = try DatasyncRemote(
-            baseURL: EmulatorTransport.url,
-            dialect: .datasync,
-            transport: EmulatorTransport(emulator)
-        )
-        let context = SyncContext(store: try makeStore(definition), remote: remote)
+        let (emulator, context) = try device(assignsIDs: true)
         try await context.table("TodoItem").insert(["text": "milk"])
         emulator.inject(.respond(EmulatorResponse(401), times: 3) { $0.method == "POST" })
         for _ in 0..<2 {

@@ -19,7 +19,8 @@ enum SessionEvent: Sendable, Hashable {
     case serverChanged(tables: Set<String>)
     /// The server has lost its history, the app says.
     case serverReset
-    /// Everything was brought anew, by this session or another one, or the end of that is told, after the app had said so often that the server has lost its history.
+    /// Everything was brought anew, by this session or another one, or the end of that is told, after the app had said so often
+    /// that the server has lost its history.
     case reset(asked: Int)
     /// How long ago pulls were complete that others have brought.
     case aged([Int: Duration])

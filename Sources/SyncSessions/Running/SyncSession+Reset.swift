@@ -181,9 +181,8 @@ extension SyncSession {
     ) async throws -> Bool {
         let dates = try await dates(of: pulls, context)
         let stage = try await context.resetStage()
-        let decision = ResetDecision(stage) { [weak self] in
-            guard let self else { return false }
-            return try await zip(dates, self.dates(of: pulls, context)).allSatisfy { $1 != nil && $0 != $1 }
+        let decision = ResetDecision(stage) {
+            try await zip(dates, self.dates(of: pulls, context)).allSatisfy { $1 != nil && $0 != $1 }
         }
         let report: ResetReport
         var isBrought = true
@@ -214,11 +213,10 @@ extension SyncSession {
                     since: decision,
                     forAge: isForAge,
                     willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } },
-                    complete: { [weak self] transaction in
+                    complete: { transaction in
                         for pull in pulls {
-                            guard let self else { continue }
                             // What one sync brings is news to the machine.
-                            let date = isOneSync ? environment.date() : completionDate(of: pull)
+                            let date = isOneSync ? self.environment.date() : self.completionDate(of: pull)
                             try context.storeCompletePull(of: pull.source, pull.name, at: date, &transaction)
                         }
                     }
