@@ -116,16 +116,7 @@ struct ChangePullTests {
         settings.stampLead = -60_000
         let server = StampServer(settings)
         var mirror = try Mirror(server)
-        let written = server.with { $0.now / 10_000 }
-        let response = ServerResponse(
-            status: 200,
-            fields: [.date: Date(timeIntervalSince1970: Double(written / 1_000)).httpText],
-            body: [],
-            server: "example.org",
-            duration: .milliseconds(20)
-        )
-        let table = TableDefinition(writtenTable, columns: [])
-        mirror.remote.learn(Timestamp(milliseconds: written - 60_000), of: table, from: response)
+        showLag(of: server, to: mirror, by: writtenTable)
         for index in 0..<4 {
             server.with { state in
                 // Nothing is written for long, so that only the date says what is settled.
@@ -144,6 +135,45 @@ struct ChangePullTests {
             mirror = try Mirror(server)
             (mirror.cursor, mirror.versions) = (cursor, versions)
         }
+    }
+
+    /// Lets a write to a table show by how much a server's stamps lag behind its date.
+    private func showLag(of server: StampServer, to mirror: Mirror, by table: String = Mirror.table.name) {
+        let (now, lead) = server.with { ($0.now / 10_000, $0.settings.stampLead) }
+        let response = ServerResponse(
+            status: 200,
+            fields: [.date: Date(timeIntervalSince1970: Double(now / 1_000)).httpText],
+            body: [],
+            server: "example.org",
+            duration: .milliseconds(20)
+        )
+        mirror.remote.learn(
+            Timestamp(milliseconds: now + lead),
+            of: TableDefinition(table, columns: []),
+            from: response
+        )
+    }
+
+    @Test("go back by what stamps lag more than the pull before has reckoned with, once")
+    func lagShownLate() async throws {
+        let server = StampServer(StampServer.Settings(stampLead: -60_000))
+        var mirror = try Mirror(server)
+        server.with { state in
+            state.write("late", delay: 1_400)
+            state.pass(milliseconds: 10)
+            state.write("newest", delay: 0)
+        }
+        try await mirror.pull()
+        server.with { $0.pass(milliseconds: 1_500) }
+        showLag(of: server, to: mirror)
+        try await mirror.pull()
+        #expect(mirror.versions == server.versions)
+        server.with { state in
+            state.pass(milliseconds: 200_000)
+            state.rowsSent = 0
+        }
+        for _ in 0..<3 { try await mirror.pull() }
+        #expect(server.with { $0.rowsSent } <= 3 * 2, "a pull that goes back each time would bring more and more")
     }
 
     @Test("ask a server without dates for its newest row before the first page, not after it")

@@ -70,6 +70,45 @@ struct UnreadableRowTests {
         }
     }
 
+    @Test(
+        "are none that are deleted: of those nothing but that is asked for",
+        arguments: [PullPosition.changes(since: nil), .everything]
+    )
+    func deleted(_ start: PullPosition) async throws {
+        let server = StampServer()
+        server.with { state in
+            for index in 0..<30 { state.write("r\(index)", isDeleted: index < 25) }
+            state.unreadable = Set((0..<25).map { "r\($0)" })
+        }
+        let pages = try await pull(server, from: start)
+        #expect(pages.flatMap(\.records).filter(\.isDeleted).count == 25)
+        #expect(pages.flatMap(\.records).count == 30 && pages.allSatisfy(\.setAside.isEmpty))
+    }
+
+    /// Has no column that tells whether a row is deleted.
+    private struct UndeletingTransport: ClientTransport {
+        let server: StampServer
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            guard request.path?.contains("select=deleted") != true else {
+                return HTTPResponse(status: .init(code: 400), body: Array(#"{"error":"no column 'deleted'"}"#.utf8))
+            }
+            return try await server.send(request)
+        }
+    }
+
+    @Test("are set aside where the server cannot say which rows are deleted")
+    func undeleted() async throws {
+        let server = StampServer()
+        server.with { state in
+            for index in 0..<5 { state.write("r\(index)") }
+            state.unreadable = ["r3"]
+        }
+        let pages = try await pull(UndeletingTransport(server: server))
+        #expect(Set(pages.flatMap(\.records).map(\.id)).count == 4)
+        #expect(pages.flatMap(\.setAside).map(\.id) == ["r3"])
+    }
+
     @Test("take nothing from two others of which a filter by the id of one finds both")
     func besideOtherCase() async throws {
         let server = StampServer(StampServer.Settings(ignoresCaseOfIDs: true))

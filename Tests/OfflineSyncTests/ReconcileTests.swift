@@ -234,6 +234,26 @@ struct ReconcileTests {
         }
     }
 
+    @Test("keeps a row that the server judges otherwise than the store, and removes what left, was deleted or is gone")
+    func judgedOtherwise() async throws {
+        let store = try makeStore()
+        try await store.upsert(["kept", "left", "deleted", "gone"].map { serverRow($0, "Milk") }, table: "TodoItem")
+        var deleted = serverRow("deleted", "Milk", version: "v2")
+        deleted["deleted"] = true
+        let rows = [serverRow("kept", "Milk"), serverRow("left", "Tea", version: "v2"), deleted]
+        let remote = ScriptedRemote { request, _ in
+            // None of them satisfies the condition there.
+            guard case .isAnyOf(_, let asked)? = request.predicate else { return PullPage(records: []) }
+            return PullPage(records: rows.filter { asked.contains($0.id.fieldValue) })
+        }
+        let context = SyncContext(store: store, remote: remote)
+        let milk = query.filtered(by: Column("text") == "Milk")
+        let report = try await context.pull(milk, options: everything)
+        #expect(report.deleted == 3 && report.setAside.isEmpty)
+        #expect(try await texts(context) == ["kept": "Milk"])
+        #expect(try await context.pull(milk, options: everything).deleted == 0)
+    }
+
     @Test("is killed between any two transactions: nothing is lost, and the next one does the rest", arguments: 1...9)
     func killed(_ call: Int) async throws {
         for moment in StoreFault.Moment.allCases {

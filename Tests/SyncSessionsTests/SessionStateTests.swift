@@ -82,6 +82,26 @@ struct SessionStateTests {
         await session.close()
     }
 
+    @Test(
+        "reconnecting returns when the attempt has ended, though the next one follows it at once",
+        .timeLimit(.minutes(1))
+    )
+    func followedAtOnce() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.unreachable)
+        device.session.start(keeping: [device.table])
+        await device.backsOff()
+        let session = device.session
+        device.line.set { _ in
+            session.sync()
+            return .answered
+        }
+        #expect(await session.reconnect() == .tried)
+        device.line.set(.answered)
+        try await session.wait(for: .both)
+        await session.close()
+    }
+
     @Test("what is suspended or resumed before the start counts")
     func beforeStart() async throws {
         let device = try SessionDevice(emulator)

@@ -159,8 +159,9 @@ extension DatasyncRemote {
         _ pageSize: Int?
     ) async throws -> PullPage {
         let earlier = cursor.flatMap { PullCursor($0, settlingTime: settlingTime) }
-        var paging = ChangePaging(from: earlier)
-        paging.lag = knowledge.withLock { $0.lag(of: table, earlier: earlier?.lag ?? 0) }
+        let lag = knowledge.withLock { $0.lag(of: table, earlier: earlier?.lag ?? 0) }
+        var paging = ChangePaging(from: earlier?.reckoning(with: lag))
+        paging.lag = lag
         let request = paging.request(query, pageSize: pageSize)
         if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }
         var answer = try await readWithoutSpoiledRows(request, of: table)

@@ -58,12 +58,14 @@ extension DatasyncRemote {
     ) async throws -> Answer {
         var answer: Answer
         do {
-            answer = try await read(query.selecting(["updatedAt", "version"]), of: table)
+            answer = try await readWithoutContent(query, of: table)
         } catch let error where error is RemoteError || error is TransportError {
             throw failure
         }
         var unreadable = 0
         for index in answer.page.rows.indices {
+            // Of a deleted row nothing else is wanted.
+            if case .record(let row) = answer.page.rows[index].content, row.isDeleted { continue }
             let id = answer.page.rows[index].id
             let content = try await content(of: id, in: query.table, table)
             answer.page.rows[index].content = content
@@ -74,6 +76,16 @@ extension DatasyncRemote {
             guard unreadable <= Self.mostUnreadableRows else { throw failure }
         }
         return answer
+    }
+
+    /// The rows of a page without what may spoil it: whether each is deleted, unless the server keeps no deleted rows and refuses
+    /// to say.
+    private func readWithoutContent(_ query: Query, of table: TableDefinition) async throws -> Answer {
+        do {
+            return try await read(query.selecting(["updatedAt", "version", "deleted"]), of: table)
+        } catch is RemoteError {
+            return try await read(query.selecting(["updatedAt", "version"]), of: table)
+        }
     }
 
     /// One row, asked for by a filter: an address cannot name every id that a server has.

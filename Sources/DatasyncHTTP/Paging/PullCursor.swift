@@ -50,6 +50,13 @@ struct PullCursor: Sendable, Hashable {
         self.within = within
     }
 
+    /// Where a pull starts that knows by how much stamps lag behind the server's `Date`: where it is more than this cursor has
+    /// reckoned with, what it took for settled was not, by the difference.
+    func reckoning(with lag: Int64) -> PullCursor {
+        guard lag > self.lag else { return self }
+        return PullCursor(milliseconds: max(milliseconds - (lag - self.lag), ChangePaging.earliest), lag: lag)
+    }
+
     var text: String {
         "settled \(Timestamp(milliseconds: milliseconds).text)" + (lag > 0 ? " lag \(lag)" : "")
             + (within.map { " \($0.text)" } ?? "")

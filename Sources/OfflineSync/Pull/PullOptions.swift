@@ -15,9 +15,10 @@ public struct PullOptions: Sendable {
 
     /// Whether every row is fetched, changed or not, and rows that the server no longer has or that left the condition
     /// are removed here; never ones with a waiting change, nor ones that were kept (``ConflictResolution/keepLocal(_:)``) where
-    /// the server had none. What the pages did not bring is asked for by id, many rows at a
-    /// time, before any of it is removed. A row that cannot be asked for, as its id is too long for a question, stays, and is
-    /// among the rows set aside. A pull that fails in its pages or meets a bound removes nothing.
+    /// the server had none. What the pages did not bring is asked for by id, many rows at a time, with the condition and then
+    /// without it, before any of it is removed: a row that the server has stays as long as what came of it satisfies the
+    /// condition here, whatever the server says. A row that cannot be asked for, as its id is too long for a question, stays,
+    /// and is among the rows set aside. A pull that fails in its pages or meets a bound removes nothing.
     public var reconciles: Bool
 
     /// Further parameters for the service, by name. Where they choose rows, a reconciling pull takes those that it does not

@@ -27,8 +27,8 @@ extension SyncSession {
         var completions: [SessionPull.Key: Date] = [:]
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
-        /// Those who wait for the work under way to end.
-        var afterWork: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Those who wait for the work under way to end, some of them whatever follows it.
+        var afterWork: [Int: (continuation: CheckedContinuation<Void, Never>, endsWithAttempt: Bool)] = [:]
         var workTask: Task<Void, Never>?
         /// Syncs that no start has asked for.
         var singleSyncs: [Int: Task<Bool, any Error>] = [:]

@@ -43,9 +43,11 @@ extension SyncSession {
                 }
             }
             let isClosed = running.machine.phase == .closed
-            if !running.machine.isTrying || isClosed {
-                resumed = Array(running.afterWork.values)
-                running.afterWork = [:]
+            let endsAttempt = if case .ended(let failure, _) = event { failure != .cancelled } else { false }
+            let endsAll = !running.machine.isTrying || isClosed
+            for (number, wait) in running.afterWork where endsAll || endsAttempt && wait.endsWithAttempt {
+                resumed.append(wait.continuation)
+                running.afterWork[number] = nil
             }
             if isClosed {
                 cancelled += running.listeners
@@ -312,25 +314,27 @@ extension SyncSession {
         }
         // Within a push that waits for this call nothing would end before it.
         guard !isWithinSync else { return before ?? .tried }
-        await workEnds()
+        // What follows from changes that were made meanwhile is no part of the attempt: it might never end.
+        await workEnds(orAttempt: true)
         return before ?? .tried
     }
 
-    /// Returns when the work under way has ended, or the task is cancelled.
-    func workEnds() async {
+    /// Returns when the work under way has ended and no more follows, or the task is cancelled; or with the end of the first
+    /// that was not called off.
+    func workEnds(orAttempt endsWithAttempt: Bool = false) async {
         let number = running.withLock { $0.newNumber() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = running.withLock { running in
                     if !running.machine.isTrying || running.cancelledWaits.remove(number) != nil { return true }
-                    running.afterWork[number] = continuation
+                    running.afterWork[number] = (continuation, endsWithAttempt)
                     return false
                 }
                 if isOver { continuation.resume() }
             }
         } onCancel: {
             let continuation = running.withLock { running in
-                let continuation = running.afterWork.removeValue(forKey: number)
+                let continuation = running.afterWork.removeValue(forKey: number)?.continuation
                 if continuation == nil { running.cancelledWaits.insert(number) }
                 return continuation
             }
