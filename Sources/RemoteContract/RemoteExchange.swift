@@ -1,6 +1,6 @@
 /// A request and what was answered, as they went over the wire: for support.
 ///
-/// Bodies are rows. So an exchange stays where rows may be: in memory, and in the local store beside the error of its
+/// Bodies are rows; those of custom APIs are left out. So an exchange stays where rows may be: in memory, and in the local store beside the error of its
 /// change, with which it leaves. It is never part of a message or of a log line: ``description`` names the method, the path
 /// without its query, and the status; only ``text`` has everything.
 ///
@@ -91,6 +91,19 @@ extension RemoteExchange {
     private static func body(_ body: [UInt8]?, _ redaction: SecretRedaction) -> String? {
         guard let body, !body.isEmpty else { return nil }
         return redaction.text(body, atMost: maximumBodySize)
+    }
+
+    /// The same exchange, of which nothing is told that was in the bodies.
+    package var withoutBodies: RemoteExchange {
+        RemoteExchange(
+            stored: method,
+            path: path,
+            requestFields: requestFields,
+            requestBody: requestBody.map { _ in "(left out)" },
+            status: status,
+            answerFields: answerFields,
+            answerBody: answerBody.map { _ in "(left out)" }
+        )
     }
 
     /// An exchange that was described before.

@@ -78,6 +78,20 @@ struct ExchangeTests {
         }
     }
 
+    @Test("of the call of a custom API neither body is kept: they may be passwords")
+    func customAPI() async throws {
+        let call = APICall("login", method: .post, body: Array(#"{"password":"hunter22"}"#.utf8))
+        for transport: any ClientTransport in [EchoService(), NoNetwork()] {
+            let url = try #require(URL(string: "https://example.org"))
+            let remote = try DatasyncRemote(baseURL: url, dialect: .datasync, transport: transport)
+            let error = try await failure { _ = try await remote.invokeAPI(call) }
+            let exchange = try #require(error.exchange)
+            #expect(exchange.method == "POST" && exchange.requestBody == "(left out)")
+            #expect(exchange.answerBody == (exchange.status == nil ? nil : "(left out)"))
+            #expect(!exchange.text.contains("hunter22") && !exchange.text.contains("you sent"))
+        }
+    }
+
     @Test("what describes an error or an exchange has no content of rows")
     func descriptions() async throws {
         let remote = try remote(EchoService(status: 422), .datasync)

@@ -22,7 +22,8 @@ struct ResponseTests {
             (402, .failure(.refused)), (403, .failure(.refused)), (405, .failure(.refused)), (413, .failure(.refused)),
             (415, .failure(.refused)), (428, .failure(.refused)), (499, .failure(.refused)),
             (500, .failure(.serverFailure)), (501, .failure(.serverFailure)), (502, .failure(.notTheService)),
-            (504, .failure(.notTheService)), (599, .failure(.serverFailure)), (100, .failure(.notTheService)),
+            (504, .failure(.notTheService)), (407, .failure(.notTheService)), (599, .failure(.serverFailure)),
+            (100, .failure(.notTheService)),
             (202, .failure(.notTheService)), (203, .failure(.notTheService)), (206, .failure(.notTheService)),
             (300, .failure(.notTheService)), (301, .failure(.notTheService)), (304, .failure(.notTheService)),
             (308, .failure(.notTheService)), (600, .failure(.notTheService)), (999, .failure(.notTheService)),
@@ -64,8 +65,13 @@ struct ResponseTests {
     func serverText(_ body: String, _ expected: String) {
         #expect(answer(400, body).serverText == expected)
         #expect(answer(500, body).serverText == expected)
-        // Successes and conflicts hold rows.
-        for status in [200, 304, 409, 412] { #expect(answer(status, body).serverText == "") }
+        // Successes hold rows.
+        for status in [200, 304] { #expect(answer(status, body).serverText == "") }
+        // Their body is a row.
+        for status in [409, 412] {
+            let error = answer(status, body).failure(table: "todo")
+            #expect(expected.isEmpty || !error.message.contains(expected))
+        }
     }
 
     @Test("what the server says is cut to 200 characters")

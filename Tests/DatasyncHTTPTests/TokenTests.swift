@@ -62,7 +62,8 @@ struct TokenTests {
         "a field that is the protocol's, or cannot be sent, is refused before anything is sent",
         arguments: [
             ["If-Match": "x"], ["content-type": "x"], ["Host": "x"], ["a b": "x"], ["X-A": "secret\r\nB: c"], ["": "x"],
-            ["X-A": "1", "x-a": "2"], ["Authorization": "secret"],
+            ["X-A": "1", "x-a": "2"], ["Authorization": "secret"], ["Keep-Alive": "x"], ["TE": "x"], ["trailer": "x"],
+            ["Upgrade": "x"], ["Proxy-Connection": "x"], ["Transfer-Encoding": "x"],
         ]
     )
     func refusedFields(_ fields: [String: String]) throws {
@@ -216,6 +217,29 @@ struct TokenTests {
         let error = try await failure { try await insert(remote) }
         #expect(error.code == .unauthorized && !error.description.contains("secret"))
         #expect(service.seen.isEmpty)
+    }
+
+    private struct FixedField: RequestAuthentication {
+        let field: HTTPField
+
+        func headerField() async throws -> HTTPField? { field }
+    }
+
+    @Test(
+        "a field of one's own authentication that no request can carry is not sent, and no change is to blame",
+        arguments: [("Authorization", "Bearer secret\n"), ("If-Match", "\"secret\""), ("Host", "secret")]
+    )
+    func unusableField(_ name: String, _ value: String) async throws {
+        let transport = RecordingTransport(answer: "{}")
+        let field = HTTPField(name: try #require(HTTPField.Name(name)), value: value)
+        let remote = try DatasyncRemote.recording(
+            .datasync,
+            into: transport,
+            authentication: FixedField(field: field)
+        )
+        let error = try await failure { try await insert(remote) }
+        #expect(error.code == .unauthorized && error.wasNotSent && !error.description.contains("secret"))
+        #expect(transport.lastRequest == nil)
     }
 
     private struct LoginFailed: Error {}

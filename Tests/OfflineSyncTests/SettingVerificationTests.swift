@@ -62,6 +62,8 @@ struct SettingVerificationTests {
         case .reference: Form(words: "a reference", broken: Form.noValue + Form.noKey)
         case .localTable: Form(words: "stays on the device", sound: ["key": ""], broken: [["table": ""]])
         case .fileColumns: Form(words: "name files", sound: ["key": "", "value": ""], broken: [["value": .null]])
+        case .localColumns:
+            Form(words: "stay on the device", sound: ["key": "", "value": ""], broken: [["value": .null]])
         case .reset: Form(words: "where a reset is", sound: ["key": ""], broken: Form.noValue)
         case .freshRow: Form(words: "a fresh row", sound: ["value": .null], broken: Form.noKey)
         case .freshCursor: Form(words: "a cursor of fresh rows", sound: ["key": ""], broken: Form.noValue)

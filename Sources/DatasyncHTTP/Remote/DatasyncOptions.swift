@@ -87,8 +87,9 @@ extension DatasyncOptions {
 
 extension HTTPField.Name {
     /// What the protocol or the transport says itself.
-    fileprivate static let ofProtocol: Set<HTTPField.Name> = [
-        .accept, .acceptEncoding, .connection, .contentEncoding, .contentLength, .contentType, .expect, .host, .ifMatch,
-        .ifModifiedSince, .ifNoneMatch, .ifUnmodifiedSince, .transferEncoding, .zumoVersion, .zumoInstallationID,
-    ]
+    static let ofProtocol = Set<HTTPField.Name>([
+        .accept, .acceptEncoding, .contentEncoding, .contentType, .ifMatch, .ifModifiedSince, .ifNoneMatch,
+        .ifUnmodifiedSince, .zumoVersion, .zumoInstallationID,
+    ])
+    .union(HTTPRequest.framing)
 }

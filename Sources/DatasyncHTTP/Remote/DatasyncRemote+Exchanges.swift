@@ -141,7 +141,7 @@ extension DatasyncRemote {
 
     private func authenticated(_ request: HTTPRequest, by grant: TokenCache.Grant) throws -> HTTPRequest {
         let text = grant.token.text
-        // Checked here because HTTPField turns bytes that cannot be sent into spaces, which is another token.
+        // Checked here because the transport would refuse the request, and with it the change.
         guard !text.isEmpty, HTTPField.isValidValue(text) else {
             throw RemoteError(
                 .unauthorized,
@@ -158,13 +158,25 @@ extension DatasyncRemote {
 
     private func authenticationField() async throws -> HTTPField? {
         guard let authentication else { return nil }
+        let field: HTTPField?
         do {
-            return try await RequestParameters.outside { try await authentication.headerField() }
+            field = try await RequestParameters.outside { try await authentication.headerField() }
         } catch let error as CancellationError {
             throw error
         } catch {
             throw noCredentials(error)
         }
+        guard let field else { return nil }
+        guard HTTPField.isValidValue(field.value), !HTTPField.Name.ofProtocol.contains(field.name) else {
+            throw RemoteError(
+                .unauthorized,
+                "The field by which requests to \(endpoint.authority) are authenticated cannot be sent: its value has"
+                    + " characters that no field can carry, such as the end of a line, or its name is one of the"
+                    + " protocol's. Correct what the authentication returns.",
+                wasNotSent: true
+            )
+        }
+        return field
     }
 
     /// The server has refused a token in the middle of what cannot be sent again from here.

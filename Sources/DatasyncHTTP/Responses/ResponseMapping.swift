@@ -20,8 +20,8 @@ enum ResponseMapping: Sendable, Hashable {
             case 401: .failure(.unauthorized)
             case 404: .failure(.notFound)
             case 408, 429, 503: .failure(.throttled)
-            // What stands in front of the service says these, the last ones and 511 in some networks only.
-            case 502, 504, 511, 520...530: .failure(.notTheService)
+            // What stands in front of the service says these, the last ones and 511 in some networks only, and 407 the proxy.
+            case 407, 502, 504, 511, 520...530: .failure(.notTheService)
             case 400...499: .failure(.refused)
             case 500...599: .failure(.serverFailure)
             // 202 and 206 promise or deliver less than was asked, and redirections are not followed.

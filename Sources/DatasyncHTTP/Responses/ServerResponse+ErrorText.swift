@@ -5,10 +5,10 @@ internal import SyncContract
 extension ServerResponse {
     /// What the server says about a failure, ready to be appended to a message; empty when it says nothing.
     ///
-    /// Conflicts are left out, because their body is a row. So is everything that is not JSON: pages for browsers may
-    /// repeat the request's headers. So are credentials that a service repeats.
+    /// Everything that is not JSON is left out: pages for browsers may repeat the request's headers. So are credentials that a
+    /// service repeats.
     var serverText: String {
-        guard (400...599).contains(status), mapping != .conflict, var text = errorText else { return "" }
+        guard (400...599).contains(status), var text = errorText else { return "" }
         if let request { text = RemoteExchange.redaction(of: request)(text) }
         let line = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
         return ": " + String(line.prefix(200)) + (line.count > 200 ? "…" : "")

@@ -108,11 +108,12 @@ struct ServerResponse: Sendable {
     /// The version that was sent along.
     var sentVersion: String? { request.flatMap { EntityTag.version($0.headerFields[.ifMatch]) } }
 
-    /// The error of an answer that is no success: what is wrong with it, and then what the server says about that.
-    func failure(_ code: RemoteError.Code, _ problem: String) -> RemoteError {
+    /// The error of an answer that is no success: what is wrong with it, and then what the server says about that, of a
+    /// conflict only where its body is no row.
+    func failure(_ code: RemoteError.Code, _ problem: String, isAboutRow: Bool = true) -> RemoteError {
         var error = RemoteError(
             code,
-            Self.sentence(problem + serverText),
+            Self.sentence(problem + (isAboutRow && mapping == .conflict ? "" : serverText)),
             status: status,
             retryAfter: retryAfter,
             exchange: exchange
@@ -138,6 +139,8 @@ struct ServerResponse: Sendable {
         case .notTheService where (300...399).contains(status):
             "\(server) redirects\(redirectionTarget), which is not followed, because it would take data and"
                 + " credentials elsewhere; use the final address"
+        case .notTheService where status == 407:
+            "A proxy in front of \(server) wants to be signed in to; set that up, or do without the proxy"
         case .notTheService where status >= 500:
             "Something in front of \(server) did not reach the service; try again later"
         case .notTheService where looksLikeHTML && status < 300:

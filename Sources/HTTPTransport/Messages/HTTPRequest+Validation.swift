@@ -60,7 +60,7 @@ extension HTTPRequest {
     private static let maximumHeadSize = 256 * 1_024
 
     /// Fields that frame messages, or speak about one connection: the transport writes them.
-    private static let framing: [HTTPField.Name] =
+    package static let framing: [HTTPField.Name] =
         [.host, .contentLength, .transferEncoding, .connection, .expect]
         + ["Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Upgrade"].map(HTTPField.Name.init(checked:))
 

@@ -43,6 +43,7 @@ public struct OperationTranslation: QueueTranslation {
         for table in migration.tables {
             try UnnamedRows(table: table).remember(&transaction)
             try FilledColumns.remember(table, &transaction)
+            try LocalColumns.translate(table, &transaction)
         }
         try DroppedFiles.markDue(migration, &transaction)
     }

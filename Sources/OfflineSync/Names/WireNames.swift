@@ -14,10 +14,7 @@ struct WireNames: Sendable {
     private let wireNames: [String: String]
     /// The names of the same columns here.
     private let localNames: [String: String]
-    /// The names of columns here that mean nothing to the server, or something else.
-    private let taken: Set<String>
-
-    private static let mark = "@server"
+    private let taken: TakenNames
 
     /// Whether a table has anything that is called otherwise on the server, or is not there.
     static func areNeeded(for table: TableDefinition) -> Bool {
@@ -29,28 +26,18 @@ struct WireNames: Sendable {
         let renamed = table.columns.filter { !$0.isLocal && $0.wireName != $0.name }
         wireNames = Dictionary(renamed.map { ($0.name, $0.wireName) }) { first, _ in first }
         localNames = Dictionary(renamed.map { ($0.wireName, $0.name) }) { first, _ in first }
-        taken = Set(renamed.map(\.name) + table.columns.filter(\.isLocal).map(\.name))
+        taken = TakenNames(table)
         self.table = table.onWire
     }
 
     /// What the server calls a column.
     func wireName(of column: String) -> String {
-        if let name = wireNames[column] { return name }
-        guard column.hasSuffix(Self.mark), isTaken(column) else { return column }
-        return String(column.dropLast(Self.mark.count))
+        wireNames[column] ?? taken.given(column)
     }
 
     /// What is called so by the server.
     func localName(of column: String) -> String {
-        if let name = localNames[column] { return name }
-        return isTaken(column) ? column + Self.mark : column
-    }
-
-    /// Whether a name is one that is taken here, with or without marks.
-    private func isTaken(_ column: String) -> Bool {
-        var name = Substring(column)
-        while name.hasSuffix(Self.mark) { name = name.dropLast(Self.mark.count) }
-        return taken.contains(String(name))
+        localNames[column] ?? taken.kept(column)
     }
 
     // MARK: Rows
@@ -65,7 +52,7 @@ struct WireNames: Sendable {
         for (name, value) in zip(row.slotNames, row.slotValues) {
             guard let value else { continue }
             // A column that stays here.
-            if taken.contains(name), wireNames[name] == nil { continue }
+            if taken.contain(name), wireNames[name] == nil { continue }
             if localNames[name] != nil, wireNames[name] == nil {
                 earlier.append((name, value))
             } else {

@@ -58,6 +58,8 @@ enum ConfigurationTable {
         case localTable = 1_044
         /// The columns of a synced table that name files, separated by spaces: see ``FileColumns``.
         case fileColumns = 1_045
+        /// The columns of a synced table that stay on the device, separated by spaces: see ``LocalColumns``.
+        case localColumns = 1_047
         /// Where the bringing of everything anew is: see ``ResetStage``.
         case reset = 1_050
         /// A row of a server that was set up anew: see ``FreshRows``.

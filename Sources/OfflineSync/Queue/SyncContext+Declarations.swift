@@ -3,15 +3,19 @@ internal import Synchronization
 
 // What is stored follows what is declared: apps get new versions, and the rows and the queue of before stay.
 extension SyncContext {
-    /// Follows what is declared now and was not before: of tables that stay on the device, and of columns that name files. Before
+    /// Follows what is declared now and was not before: of tables and columns that stay on the device, and of columns that name files. Before
     /// anything is changed, counted or purged, for rows of a table that is synced from now on wait from then on.
     package func followDeclarations() async throws {
         guard !coordination.areDeclarationsFollowed.load(ordering: .relaxed) else { return }
-        let (tables, files) = (LocalTables(context: self), FileColumns(schema: store.schema))
-        let haveChanged = try await store.read { try tables.haveChanged(&$0) || files.haveChanged(&$0) }
+        let (tables, columns) = (LocalTables(context: self), LocalColumns(schema: store.schema))
+        let files = FileColumns(schema: store.schema)
+        let haveChanged = try await store.read {
+            try tables.haveChanged(&$0) || columns.haveChanged(&$0) || files.haveChanged(&$0)
+        }
         if haveChanged {
             try await store.write { transaction in
                 try tables.follow(&transaction)
+                try columns.follow(&transaction)
                 try files.follow(&transaction)
             }
         }

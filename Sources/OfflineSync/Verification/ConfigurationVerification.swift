@@ -62,6 +62,8 @@ enum ConfigurationVerification {
                 if table.isEmpty { report("a table that stays on the device has no name") }
             case .fileColumns?:
                 if value == nil { report("which columns\(of) name files is not there") }
+            case .localColumns?:
+                if value == nil { report("which columns\(of) stay on the device is not there") }
             case .reset?:
                 if value?.isEmpty ?? true { report("where a reset is is not there") }
             case .freshRow?:

@@ -32,7 +32,7 @@ public struct MigrationStep: Sendable {
         case column(String, ColumnAction)
     }
 
-    enum ColumnAction: Sendable {
+    package enum ColumnAction: Sendable {
         case rename(to: String)
         case convert(@Sendable (FieldValue) throws -> FieldValue)
         case fill(@Sendable (Record) throws -> FieldValue)

@@ -10,23 +10,41 @@ public struct TableMigration: Sendable {
 
     let steps: [(column: String, action: MigrationStep.ColumnAction)]
 
+    /// The names that mean nothing to the server now, or something else.
+    private let taken: TakenNames
+
+    /// The stored columns whose names are free now, for what the server calls so.
+    private var freed: Set<String> = []
+
+    package init(
+        old: TableDefinition,
+        new: TableDefinition?,
+        steps: [(column: String, action: MigrationStep.ColumnAction)]
+    ) {
+        (self.old, self.new, self.steps) = (old, new, steps)
+        taken = TakenNames(new)
+        freed = Set(old.columns.map(\.name).filter { name(of: $0, from: 0) != $0 && !taken.contain($0) })
+    }
+
     /// What is remembered of stored rows while the tables are written anew.
     package let rememberedValues = RememberedValues()
 
     /// What a row of the table, or one that a waiting change knows of, is under the new declaration.
     ///
-    /// Values under names that no step mentions stay as they are, those of undeclared keys among them.
+    /// Values under names that no step mentions stay as they are, those of undeclared keys among them. What the server has in a
+    /// column that is not declared follows its name, which a column here may take or set free.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch`` that names the row when a closure throws.
     public func row(_ row: Record) throws(StoreError) -> Record {
         var row = row
         for (column, action) in steps {
             do {
-                try Self.apply(action, to: column, of: &row)
+                try apply(action, to: column, of: &row)
             } catch {
                 throw failure(of: column, in: row, error)
             }
         }
+        releaseNames(&row)
         return row
     }
 
@@ -56,8 +74,8 @@ public struct TableMigration: Sendable {
         for (index, step) in steps.enumerated() {
             do {
                 guard case .fill(let value) = step.action else {
-                    try Self.apply(step.action, to: step.column, of: &row)
-                    try Self.apply(step.action, to: step.column, of: &rest)
+                    try apply(step.action, to: step.column, of: &row)
+                    try apply(step.action, to: step.column, of: &rest)
                     continue
                 }
                 var whole = rest
@@ -74,6 +92,7 @@ public struct TableMigration: Sendable {
                 throw failure(of: step.column, in: row, error)
             }
         }
+        releaseNames(&row)
         return row
     }
 
@@ -96,11 +115,12 @@ public struct TableMigration: Sendable {
         for (column, action) in steps {
             if case .fill = action { continue }
             do {
-                try Self.apply(action, to: column, of: &row)
+                try apply(action, to: column, of: &row)
             } catch {
                 row[column] = nil
             }
         }
+        releaseNames(&row)
         return row
     }
 
@@ -122,7 +142,8 @@ public struct TableMigration: Sendable {
     /// Its values are those that the server was sent, and a column that is filled here was not among them.
     package func renamed(_ row: Record) -> Record {
         var row = row
-        for case (let column, .rename(let name)) in steps { Self.rename(column, to: name, in: &row) }
+        for case (let column, .rename(let name)) in steps { rename(column, to: name, in: &row) }
+        releaseNames(&row)
         return row
     }
 
@@ -151,6 +172,9 @@ public struct TableMigration: Sendable {
             }
     }
 
+    /// What a stored column is called now; nil for one that is dropped.
+    package func currentName(of column: String) -> String? { name(of: column, from: 0) }
+
     /// What a column is called after the steps from one on; nil for one that is dropped.
     private func name(of column: String, from index: Int) -> String? {
         var name: String? = column
@@ -170,7 +194,7 @@ public struct TableMigration: Sendable {
         return name
     }
 
-    private static func apply(
+    private func apply(
         _ action: MigrationStep.ColumnAction,
         to column: String,
         of row: inout Record
@@ -184,10 +208,36 @@ public struct TableMigration: Sendable {
         }
     }
 
-    private static func rename(_ column: String, to name: String, in row: inout Record) {
+    private func rename(_ column: String, to name: String, in row: inout Record) {
+        if taken.contain(name), let theirs = row[name], !old.columns.contains(where: { $0.name == name }) {
+            row[name] = nil
+            row[taken.kept(name)] = theirs
+        }
         guard let value = row[column] else { return }
         row[column] = nil
         row[name] = value
+    }
+
+    /// Gives what the server has under a name that is free now that very name, unless it does not fit the column that is called
+    /// so now.
+    private func releaseNames(_ row: inout Record) {
+        guard !freed.isEmpty else { return }
+        for kept in row.names {
+            guard let name = TakenNames.withoutMark(kept), freed.contains(TakenNames.root(of: kept)),
+                let value = row[kept]
+            else { continue }
+            row[kept] = nil
+            guard row[name]?.isNull ?? true else { continue }
+            guard let type = new?.type(of: name) else {
+                row[name] = value
+                continue
+            }
+            row[name] =
+                type.accepting(value)
+                ?? value.stringValue.flatMap { text in
+                    type == .date ? Timestamp(text).map(FieldValue.date) : nil
+                }
+        }
     }
 }
 

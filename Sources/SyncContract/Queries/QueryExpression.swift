@@ -20,7 +20,8 @@
 /// spaces at the end; .NET servers without a database trim all white space, round half to even and take a null for an
 /// empty text in a concatenation; `lowercased` and `uppercased` there change letters of every script; division by zero
 /// and overflow are errors on most; protocol 2's Node server has no whole numbers, so that its division keeps the
-/// fraction. `replace` is not part of this: protocol 3 does not have it.
+/// fraction, and with SQL Server it takes `%`, `_` and `[` in a text that is searched for as wildcards and rounds a number
+/// before it takes a remainder. `replace` is not part of this: protocol 3 does not have it.
 public indirect enum QueryExpression: Sendable, Hashable {
     /// The value of a column, `id` included.
     case column(String)

@@ -115,4 +115,118 @@ struct WireNamedMigrationTests {
         _ = try await app.table("Invoice").pull(options: .init(reconciles: true))
         #expect(try await app.table("Invoice").read("a")?["title"]?.isNull ?? true)
     }
+
+    /// What the second version makes of a name that the server uses for a column that is not declared here.
+    enum Claim: CaseIterable {
+        case renamed, dropped, taken, declared
+
+        func schema() throws -> StoreSchema {
+            var columns: [ColumnDefinition] = [.init("price", .double)]
+            let step: MigrationStep
+            switch self {
+            case .renamed:
+                columns += [.init("text", .string), .init("draft", .string, isLocal: true)]
+                step = .renameColumn("memo", to: "draft", in: "Bill")
+            case .dropped:
+                columns += [.init("text", .string)]
+                step = .dropColumn("memo", in: "Bill")
+            case .taken:
+                columns += [.init("title", .string, wireName: "text"), .init("memo", .string, isLocal: true)]
+                step = .renameColumn("text", to: "title", in: "Bill")
+            case .declared:
+                columns += [.init("text", .string), .init("memo", .string), .init("draft", .string, isLocal: true)]
+                step = .renameColumn("memo", to: "draft", in: "Bill")
+            }
+            return try StoreSchema(
+                version: 2,
+                [TableDefinition("Bill", columns: columns + [.init("paid", .bool)])],
+                migrations: [Migration(to: 2, step)]
+            )
+        }
+    }
+
+    @Test(
+        "leaves what the server has under a name that is free or taken here from then on",
+        arguments: MigrationWorld.Kind.allCases,
+        Claim.allCases
+    )
+    func claimedNames(_ kind: MigrationWorld.Kind, _ claim: Claim) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        try world.emulator.seed(
+            ["a", "b"].map { ["id": .string($0), "text": "t", "price": 1, "memo": "theirs", "title": "theirs too"] },
+            in: "Bill"
+        )
+        var bills = try app.table("Bill")
+        try await bills.pull()
+        // Of both rows something is here, and the change of one waits.
+        for id in ["a", "b"] { try await bills.update(Record(id: .string(id), ["memo": "mine"])) }
+        try await bills.update(Record(id: "b", ["paid": true]))
+        app = try await world.update(app, to: claim.schema())
+        bills = try app.table("Bill")
+        try await bills.update(Record(id: "a", ["paid": true]))
+        let report = try await app.context.push()
+        #expect(report.pushed == 2 && report.conflicts.isEmpty)
+        for (id, row) in world.onServer("Bill") {
+            #expect(row["memo"] == "theirs" && row["title"] == "theirs too" && row["text"] == "t", "\(id)")
+            #expect(row["paid"] == .bool(true), "\(id)")
+            #expect(!row.keys.contains { $0.contains("@") || $0 == "draft" }, "\(row.keys)")
+            let local = try #require(try await bills.read(RecordID.string(id)))
+            let kept = ["renamed": "draft", "declared": "draft", "taken": "memo"]["\(claim)"]
+            #expect(kept.map { local[$0] == "mine" } ?? true)
+            #expect(claim != .declared || local["memo"] == "theirs")
+        }
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
+    @Test("does not send what was here in a column that stays here no longer", arguments: MigrationWorld.Kind.allCases)
+    func localNoLonger(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        try world.emulator.seed(
+            [
+                ["id": "a", "text": "t", "memo": "theirs"], ["id": "b", "text": "t", "memo": "theirs"],
+                ["id": "c", "text": "t"],
+            ],
+            in: "Bill"
+        )
+        var bills = try app.table("Bill")
+        try await bills.pull()
+        for id in ["a", "b", "c"] { try await bills.update(Record(id: .string(id), ["memo": "mine"])) }
+        try await bills.update(Record(id: "b", ["text": "edited"]))
+        try await bills.insert(["text": "new", "memo": "mine"], id: "n")
+        let columns = MigrationWorld.bill.columns.filter { !$0.isLocal } + [ColumnDefinition("memo", .string)]
+        app = try await world.update(app, to: StoreSchema([TableDefinition("Bill", columns: columns)]))
+        bills = try app.table("Bill")
+        for id in ["a", "c"] { try await bills.update(Record(id: .string(id), ["text": "edited"])) }
+        let report = try await app.context.push()
+        #expect(report.pushed == 4 && report.conflicts.isEmpty)
+        let expected = ["a": "theirs", "b": "theirs", "n": "mine"]
+        #expect(world.onServer("Bill").compactMapValues { $0["memo"]?.string } == expected)
+        try await bills.pull()
+        for id in ["a", "b", "c", "n"] {
+            #expect(try await bills.read(RecordID.string(id))?["memo"]?.stringValue == expected[id], "\(id)")
+        }
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
+    @Test("knows a column that stayed here by its new name", arguments: MigrationWorld.Kind.allCases)
+    func localNoLongerRenamed(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        try world.emulator.seed([["id": "a", "text": "t", "note": "theirs"]], in: "Bill")
+        var bills = try app.table("Bill")
+        try await bills.pull()
+        try await bills.update(Record(id: "a", ["memo": "mine"]))
+        let columns = MigrationWorld.bill.columns.filter { !$0.isLocal } + [ColumnDefinition("note", .string)]
+        let schema = try StoreSchema(
+            version: 2,
+            [TableDefinition("Bill", columns: columns)],
+            migrations: [Migration(to: 2, .renameColumn("memo", to: "note", in: "Bill"))]
+        )
+        app = try await world.update(app, to: schema)
+        bills = try app.table("Bill")
+        try await bills.pull(options: .init(order: .pullOnly))
+        #expect(try await bills.read("a")?["note"] == "theirs")
+    }
 }

@@ -128,7 +128,7 @@ struct CustomAPITests {
         )
         let error = await #expect(throws: RemoteError.self) { try await service.context().invokeAPI("x") }
         #expect(error?.code == code && error?.status == status && error?.retryAfter == .seconds(9))
-        if [400, 403, 404, 500].contains(status) { #expect(error?.message.contains("because") == true) }
+        if [400, 403, 404, 409, 410, 412, 500].contains(status) { #expect(error?.message.contains("because") == true) }
     }
 
     @Test("an answer of another form is told, and not quoted")

@@ -90,6 +90,30 @@ struct ResetFilledColumnTests {
         #expect(server.texts["a"] == "mine")
     }
 
+    @Test(
+        "are known by the names that they have on the server after another migration",
+        arguments: [("owner", nil, "owner"), ("owner", "parent", "parent"), (nil, nil, nil)]
+            as [(String?, String?, String?)]
+    )
+    func renamed(_ name: String?, _ wireName: String?, _ known: String?) async throws {
+        let text = ColumnDefinition("text", .string)
+        let filled = Migration(to: 2, .fillColumn("parent", in: "Task", with: .string("none")))
+        let then =
+            name.map { MigrationStep.renameColumn("parent", to: $0, in: "Task") } ?? .dropColumn("parent", in: "Task")
+        let last = [text] + (name.map { [ColumnDefinition($0, .string, wireName: wireName)] } ?? [])
+        var store = MemoryStore(try StoreSchema([TableDefinition("Task", columns: [text])]))
+        for (version, columns) in [(2, [text, .init("parent", .string)]), (3, last)] {
+            let schema = try StoreSchema(
+                version: version,
+                [TableDefinition("Task", columns: columns)],
+                migrations: [filled, Migration(to: 3, then)].filter { $0.version <= version }
+            )
+            store = try await store.reopened(with: schema, translating: .operations)
+        }
+        let settings = Query("MS_TableConfig").filtered(by: Column("keyType") == 1_007)
+        #expect(try await store.read(settings).records.map { $0["value"]?.stringValue } == (known.map { [$0] } ?? []))
+    }
+
     @Test("are of no interest any more when all rows were purged by force")
     func purged() async throws {
         let store = MemoryStore(try StoreSchema([TableDefinition("Task", columns: [.init("text", .string)])]))
