@@ -226,7 +226,11 @@ struct WireNamedMigrationTests {
         )
         app = try await world.update(app, to: schema)
         bills = try app.table("Bill")
-        try await bills.pull(options: .init(order: .pullOnly))
+        try await app.context.followDeclarations()
+        #expect(try await bills.read("a")?["note"]?.stringValue == nil)
+        let cursors = Query("MS_TableConfig").filtered(by: Column("keyType") == 0)
+        #expect(try await app.store.read(cursors).records.isEmpty, "all of its rows are asked for")
+        try await bills.pull()
         #expect(try await bills.read("a")?["note"] == "theirs")
     }
 }
