@@ -221,7 +221,9 @@ struct CaseCollisionTests {
                     try await laptop.texts()
                         == ["b": "of b"].merging(keepsMine ? ["k1": "mine"] : ["K1": "of K1"]) { $1 }
                 )
-                #expect(try await laptop.context.setAsideRows().map(\.itemID) == (keepsMine ? ["K1"] : []))
+                // The write has shown by how much the server's stamps lag: the pull goes back, and both come on one page.
+                let setAside = try await laptop.context.setAsideRows().map(\.itemID).sorted()
+                #expect(setAside == (keepsMine ? ["K1", "k1"] : []))
                 #expect(world.onServer().count == (keepsMine ? 3 : 2) && world.onServer()["K1"] == "of K1")
                 #expect(try await laptop.pull().requests == 1, "nothing is asked for by every pull")
             }
