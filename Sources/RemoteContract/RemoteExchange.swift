@@ -1,8 +1,8 @@
 /// A request and what was answered, as they went over the wire: for support.
 ///
-/// Bodies are rows; those of custom APIs are left out. So an exchange stays where rows may be: in memory, and in the local store beside the error of its
-/// change, with which it leaves. It is never part of a message or of a log line: ``description`` names the method, the path
-/// without its query, and the status; only ``text`` has everything.
+/// Bodies are rows; those of custom APIs are left out. So an exchange stays where rows may be: in memory, and in the local store
+/// beside the error of its change, with which it leaves. It is never part of a message or of a log line: ``description`` names
+/// the method, the path without its query, and the status; only ``text`` has everything.
 ///
 /// Secrets are not in it. A header field has its value here only when it is known to be harmless, and what the others
 /// of the request held is left out of the answer as well.

@@ -76,7 +76,7 @@ enum DroppedFiles {
         }
         // Earlier versions have not remembered them.
         let row = try ConfigurationTable.row(.shownColumns, table.old.name, "", &reader)
-        let shown = Set((row?["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
+        let shown = row.map(ConfigurationTable.names) ?? []
         return dropped.filter { !local.contains($0) && shown.contains($0) }
     }
 }

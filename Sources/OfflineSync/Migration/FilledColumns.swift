@@ -32,8 +32,7 @@ enum FilledColumns {
         of table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<String> {
-        let row = try ConfigurationTable.row(.filledColumns, table.name, "", &transaction)
-        return Set((row?["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
+        try ConfigurationTable.row(.filledColumns, table.name, "", &transaction).map(ConfigurationTable.names) ?? []
     }
 
     /// Forgets the columns of a table: it has no rows any more.

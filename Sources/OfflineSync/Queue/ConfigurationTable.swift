@@ -113,8 +113,7 @@ enum ConfigurationTable {
         of table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<String> {
-        let names = try row(.shownColumns, table.name, "", &transaction)?["value"]?.stringValue ?? ""
-        let shown = Set(names.split(separator: " ").map(String.init))
+        let shown = try row(.shownColumns, table.name, "", &transaction).map(names) ?? []
         return Set(table.columns.lazy.filter { !$0.isLocal && shown.contains($0.wireName) }.map(\.name))
     }
 
@@ -159,6 +158,11 @@ enum ConfigurationTable {
         row["keyType"] = .int64(keyType.rawValue)
         row["key"] = .string(key)
         try transaction.upsert([row], into: name)
+    }
+
+    /// The names in a row's value, which are separated by spaces.
+    static func names(in row: Record) -> Set<String> {
+        Set((row["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
     }
 
     static func row(

@@ -10,7 +10,7 @@ struct FileColumns {
         of table: String,
         _ reader: inout some StoreReading & ~Copyable
     ) throws -> Set<String>? {
-        try ConfigurationTable.row(.fileColumns, table, "", &reader).map(names)
+        try ConfigurationTable.row(.fileColumns, table, "", &reader).map(ConfigurationTable.names)
     }
 
     /// Whether others are declared than at the last look.
@@ -30,16 +30,14 @@ struct FileColumns {
     private func changed(_ reader: inout some StoreReading & ~Copyable) throws -> [TableDefinition] {
         let rows = try reader.records(ConfigurationTable.query(.fileColumns, anyOf: schema.tables.map(\.name)))
         var remembered: [String: Set<String>] = [:]
-        for row in rows { if let table = row["table"]?.stringValue { remembered[table] = Self.names(row) } }
+        for row in rows {
+            if let table = row["table"]?.stringValue { remembered[table] = ConfigurationTable.names(in: row) }
+        }
         return schema.tables.filter { Self.declared(in: $0) != remembered[$0.name] ?? [] }
     }
 
     private static func declared(in table: TableDefinition) -> Set<String> {
         guard !table.isLocalOnly else { return [] }
         return Set(table.columns.filter { $0.attachment != nil && !$0.isLocal }.map(\.name))
-    }
-
-    private static func names(_ row: Record) -> Set<String> {
-        Set((row["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
     }
 }

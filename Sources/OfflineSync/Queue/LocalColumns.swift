@@ -27,7 +27,7 @@ struct LocalColumns {
         guard let table = migration.new,
             let row = try ConfigurationTable.row(.localColumns, table.name, "", &transaction)
         else { return }
-        let value = names(row).compactMap(migration.currentName).sorted().joined(separator: " ")
+        let value = ConfigurationTable.names(in: row).compactMap(migration.currentName).sorted().joined(separator: " ")
         guard .string(value) != row["value"] else { return }
         try ConfigurationTable.set(.localColumns, table.name, "", ["value": .string(value)], &transaction)
     }
@@ -38,7 +38,9 @@ struct LocalColumns {
     ) throws -> [(table: TableDefinition, before: Set<String>)] {
         let rows = try reader.records(ConfigurationTable.query(.localColumns, anyOf: schema.tables.map(\.name)))
         var remembered: [String: Set<String>] = [:]
-        for row in rows { if let table = row["table"]?.stringValue { remembered[table] = Self.names(row) } }
+        for row in rows {
+            if let table = row["table"]?.stringValue { remembered[table] = ConfigurationTable.names(in: row) }
+        }
         return schema.tables.compactMap { table in
             let before = remembered[table.name] ?? []
             return table.isLocalOnly || Self.declared(in: table) == before ? nil : (table, before)
@@ -73,9 +75,5 @@ struct LocalColumns {
 
     private static func declared(in table: TableDefinition) -> Set<String> {
         Set(table.columns.filter(\.isLocal).map(\.name))
-    }
-
-    private static func names(_ row: Record) -> Set<String> {
-        Set((row["value"]?.stringValue ?? "").split(separator: " ").map(String.init))
     }
 }

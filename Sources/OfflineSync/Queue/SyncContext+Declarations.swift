@@ -3,8 +3,8 @@ internal import Synchronization
 
 // What is stored follows what is declared: apps get new versions, and the rows and the queue of before stay.
 extension SyncContext {
-    /// Follows what is declared now and was not before: of tables and columns that stay on the device, and of columns that name files. Before
-    /// anything is changed, counted or purged, for rows of a table that is synced from now on wait from then on.
+    /// Follows what is declared now and was not before: of tables and columns that stay on the device, and of columns that name
+    /// files. Before anything is changed, counted or purged, for rows of a table that is synced from now on wait from then on.
     package func followDeclarations() async throws {
         guard !coordination.areDeclarationsFollowed.load(ordering: .relaxed) else { return }
         let (tables, columns) = (LocalTables(context: self), LocalColumns(schema: store.schema))

@@ -13,8 +13,6 @@ package struct TakenNames: Sendable {
         names = Set((table?.columns ?? []).filter { $0.isLocal || $0.wireName != $0.name }.map(\.name))
     }
 
-    package var isEmpty: Bool { names.isEmpty }
-
     /// Whether a column here has this very name.
     package func contain(_ name: String) -> Bool { names.contains(name) }
 
